@@ -1,0 +1,326 @@
+"""Exact held-out scores of every ridge shift, and what the shared subspace needs of each fold.
+
+Two ways to the same numbers, chosen by their cost:
+
+* *fold by fold*: the training part of each fold is reduced once (``core.ridge.reduce``) and every
+  shift is a tridiagonal solve;
+* *from one factorisation*, for many small folds and leave-one-out: with ``K = Q diag(lam) Q'`` on
+  all samples, ``N`` the weight of the training part and ``P`` the projector on what neither Q nor
+  the constant vector spans, the held-out residual z of a fold f solves
+
+      E_ff z = (E T)_f,    E = P + Q diag(N s / (lam + N s)) Q',
+
+  and the scores are ``T_f - z``, intercept included. The weights fitted on the rest have
+  coordinates ``diag(1 / (lam + N s)) (Q'T - Q_f'z)``.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigenlabel.core._types import Floats, Ints
+from eigenlabel.core.operators import CentredOperator, weighted_mean
+from eigenlabel.core.ridge import SAFE, Reduction, diagonalise, reduce
+from eigenlabel.core.spectral import (
+    CovarianceFactor,
+    Factor,
+    GramFactor,
+    centre_gram,
+    scaled_gram,
+)
+from eigenlabel.core.statistics import Statistics
+
+Fold = tuple[Ints | None, Ints]  # training rows (None: all the others), test rows
+Pairs = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class SingleFold:
+    """One fold, its training part reduced."""
+
+    rows: Ints  # (1, size)
+    shifts: Sequence[float]
+    total: float
+    reduction: Reduction
+    R: Floats  # rotated right-hand side, (p, m)
+    mean: Floats  # (m,)
+    predict: Callable[[Floats], Floats]  # rotated coefficients (p, k) -> scores (size, k)
+    metric: Callable[[Floats, Floats], Floats]  # rotated a, b -> A'B
+
+    def _solve(self, i: int) -> Floats:
+        if np.isinf(self.shifts[i]):
+            return self.R / self.total
+        return self.reduction.solve(self.R, self.total * self.shifts[i])
+
+    def scores(self, indices: Sequence[int]) -> Floats:
+        """Give (len(indices), folds, size, m) held-out scores for these shifts.
+
+        Shift infinity is the mean of the training targets.
+        """
+        m = self.R.shape[1]
+        finite = [i for i in indices if np.isfinite(self.shifts[i])]
+        out = np.empty((len(indices), 1, self.rows.shape[1], m))
+        out[:] = self.mean
+        if finite:
+            stacked = self.predict(np.hstack([self._solve(i) for i in finite]))
+            found = dict(zip(finite, np.split(stacked, len(finite), axis=1), strict=True))
+            for k, i in enumerate(indices):
+                if i in found:
+                    out[k, 0] += found[i]
+        return out
+
+    def inner(self, pairs: Pairs) -> Floats:
+        """Give (len(pairs), folds, m, m) products A'B of the weights for pairs of shifts.
+
+        For shift infinity the limit of ``s B`` stands in place of B.
+        """
+        solved = {i: self._solve(i) for i in {i for pair in pairs for i in pair}}
+        return np.stack([self.metric(solved[i], solved[j])[None] for i, j in pairs])
+
+
+def _gram_fold(factor: GramFactor, T: Floats, fold: Fold, shifts: Sequence[float]) -> SingleFold:
+    train, test = training_rows(T.shape[0], fold), fold[1]
+    weights = None if factor.weights is None else factor.weights[train]
+    root = None if weights is None else np.sqrt(weights)
+    K = factor.K[np.ix_(train, train)]
+    cross = factor.K[np.ix_(train, test)]
+    mean = np.zeros(T.shape[1])
+    if factor.centre:
+        K, row_mean = centre_gram(K, weights)
+        cross -= row_mean[:, None]
+        mean = weighted_mean(T[train], weights)
+    right = T[train] - mean
+    if root is not None:
+        right, cross = root[:, None] * right, root[:, None] * cross
+    total = float(len(train)) if weights is None else float(weights.sum())
+    M = scaled_gram(K, root, factor.centre)
+    reduction = reduce(M, total * min(shifts), factor.tolerance)
+    rotated = reduction.rotate(np.hstack([right, cross]))
+    R, C = rotated[:, : T.shape[1]], rotated[:, T.shape[1] :]
+    return SingleFold(
+        rows=test[None],
+        shifts=shifts,
+        total=total,
+        reduction=reduction,
+        R=R,
+        mean=mean,
+        predict=lambda y: C.T @ y,
+        metric=reduction.inner,
+    )
+
+
+def _covariance_fold(
+    factor: CovarianceFactor, statistics: Statistics, fold: Fold, shifts: Sequence[float]
+) -> SingleFold:
+    test = fold[1]
+    M, right, mean_x, mean = statistics.XX, statistics.XT, np.zeros(0), np.zeros(0)
+    if factor.centre:
+        M, right, mean_x, mean = statistics.centred()
+    reduction = reduce(M, statistics.n * min(shifts), factor.tolerance)
+
+    def predict(y: Floats) -> Floats:
+        U = reduction.restore(y)
+        scores = factor.operator.rows(test).matmat(U)
+        return scores - mean_x @ U if factor.centre else scores
+
+    return SingleFold(
+        rows=test[None],
+        shifts=shifts,
+        total=statistics.n,
+        reduction=reduction,
+        R=reduction.rotate(right),
+        mean=mean if factor.centre else np.zeros(right.shape[1]),
+        predict=predict,
+        metric=lambda a, b: a.T @ b,
+    )
+
+
+def _training_statistics(
+    operator: CentredOperator, T: Floats, folds: Sequence[Fold]
+) -> list[Statistics]:
+    """Collect the statistics of each training part; a partition is read once.
+
+    The other folds are added up rather than one subtracted from the total: an outlier in the fold
+    would otherwise leave its rounding errors behind.
+    """
+    n = operator.shape[0]
+    if not is_partition(n, folds):
+        parts_of = (training_rows(n, fold) for fold in folds)
+        return [Statistics.of(operator.rows(train), T[train]) for train in parts_of]
+    parts = [Statistics.of(operator.rows(test), T[test]) for _, test in folds]
+    sums = []
+    for k in range(len(parts)):
+        rest = parts[:k] + parts[k + 1 :]
+        total = rest[0]
+        for part in rest[1:]:
+            total = total + part
+        sums.append(total)
+    return sums
+
+
+@dataclass(frozen=True)
+class SmallFolds:
+    """Folds of one size and one training weight, from the factorisation of all samples."""
+
+    rows: Ints  # (folds, size)
+    shifts: Sequence[float]
+    total: float  # weight of each training part
+    lam: Floats  # (t,)
+    Q: Floats  # (folds, size, t), rows of the eigenvectors
+    QtT: Floats  # (t, m)
+    P: Floats  # (folds, size, size), the complement's projector
+    PT: Floats  # (folds, size, m)
+    T: Floats  # (folds, size, m), scaled
+    root: Floats  # (folds, size)
+
+    def _residuals(self, i: int) -> Floats:
+        shift = self.total * self.shifts[i]
+        if np.isinf(shift):
+            keep = np.ones_like(self.lam)
+        elif shift > SAFE * (self.lam[-1] if self.lam.size else 0.0):
+            keep = shift / (self.lam + shift)
+        else:
+            return self._limit_residuals(1 / (self.lam + shift))
+        Qk = self.Q * keep
+        E = self.P + Qk @ np.swapaxes(self.Q, 1, 2)
+        return np.asarray(np.linalg.solve(E, self.PT + Qk @ self.QtT))
+
+    def _limit_residuals(self, inverse: Floats) -> Floats:
+        """Solve ``(P / s + R) z = P T / s + R T`` in the limit of small s.
+
+        On the range of P the first terms decide, on its null space the second.
+        """
+        QD = self.Q * inverse
+        R, RT = QD @ np.swapaxes(self.Q, 1, 2), QD @ self.QtT
+        z = np.empty_like(RT)
+        for k in range(len(z)):
+            p, U = np.linalg.eigh(self.P[k])
+            big = p > SAFE
+            U1, U2 = U[:, big], U[:, ~big]
+            z[k] = U1 @ ((U1.T @ self.PT[k]) / p[big, None])
+            if U2.shape[1]:
+                z[k] += U2 @ np.linalg.solve(U2.T @ R[k] @ U2, U2.T @ (RT[k] - R[k] @ z[k]))
+        return z
+
+    def scores(self, indices: Sequence[int]) -> Floats:
+        """Give held-out scores as :meth:`SingleFold.scores` does."""
+        return np.stack([(self.T - self._residuals(i)) / self.root[..., None] for i in indices])
+
+    def inner(self, pairs: Pairs) -> Floats:
+        """Give products of weights as :meth:`SingleFold.inner` does."""
+        solved = {i: self._residuals(i) for i in {i for pair in pairs for i in pair}}
+        return np.stack([self._inner(i, j, solved[i], solved[j]) for i, j in pairs])
+
+    def _inverse(self, i: int) -> Floats:
+        if np.isinf(self.shifts[i]):
+            return np.full_like(self.lam, 1 / self.total)
+        return 1 / (self.lam + self.total * self.shifts[i])
+
+    def _inner(self, i: int, j: int, za: Floats, zb: Floats) -> Floats:
+        d = self._inverse(i) * self.lam * self._inverse(j)
+        Qd = self.Q * d
+        B = Qd @ self.QtT  # (folds, size, m)
+        zat = np.swapaxes(za, 1, 2)
+        QdQ = Qd @ np.swapaxes(self.Q, 1, 2)
+        whole = self.QtT.T @ (d[:, None] * self.QtT)
+        return np.asarray(whole - np.swapaxes(B, 1, 2) @ zb - zat @ B + zat @ (QdQ @ zb))
+
+
+# Some folds of equal size: their test rows (folds, size), scores and inner products of weights.
+FoldBlock = SingleFold | SmallFolds
+
+
+def _spectral_basis(factor: Factor) -> tuple[Floats, Floats]:
+    """Give eigenvectors (n, t) and eigenvalues (t,) of the scaled, centred Gram matrix."""
+    if isinstance(factor, GramFactor):
+        K = factor.K if factor.root is None else factor.root[:, None] * factor.K * factor.root
+        reduction = diagonalise(K, factor.tolerance)
+        return reduction.Q, reduction.lam
+    reduction = diagonalise(factor.operator.covariance(), factor.tolerance)
+    Q = factor.operator.matmat(reduction.Q / np.sqrt(reduction.lam))
+    weights = factor.operator.weights
+    return (Q if weights is None else np.sqrt(weights)[:, None] * Q), reduction.lam
+
+
+def _small_folds(
+    factor: Factor, T: Floats, folds: Sequence[Fold], shifts: Sequence[float]
+) -> list[SmallFolds]:
+    Q, lam = _spectral_basis(factor)
+    n = T.shape[0]
+    weights = factor.weights if isinstance(factor, GramFactor) else factor.operator.weights
+    root = np.ones(n) if weights is None else np.sqrt(weights)
+    v = root / np.linalg.norm(root) if factor.centre else np.zeros(n)
+    Ts = root[:, None] * T
+    QtT = Q.T @ Ts
+    PT = Ts - np.outer(v, v @ Ts) - Q @ QtT
+    total = float((root**2).sum())
+    groups: dict[tuple[int, float], list[Ints]] = {}
+    for _, test in folds:
+        rest = total - float((root[test] ** 2).sum())
+        groups.setdefault((len(test), rest), []).append(test)
+    blocks = []
+    for (size, rest), tests in groups.items():
+        # At most 32 MiB of eigenvector rows and 8 MiB of inner products a pair.
+        step = max(1, min(2**22 // max(1, size * Q.shape[1]), 2**20 // T.shape[1] ** 2))
+        for start in range(0, len(tests), step):
+            rows = np.stack(tests[start : start + step])
+            q, vf = Q[rows], v[rows]
+            P = np.eye(size) - vf[:, :, None] * vf[:, None, :] - q @ np.swapaxes(q, 1, 2)
+            blocks.append(
+                SmallFolds(rows, shifts, rest, lam, q, QtT, P, PT[rows], Ts[rows], root[rows])
+            )
+    return blocks
+
+
+def training_rows(n: int, fold: Fold) -> Ints:
+    """List the training rows of a fold."""
+    train, test = fold
+    if train is not None:
+        return train
+    keep = np.ones(n, dtype=bool)
+    keep[test] = False
+    return np.flatnonzero(keep)
+
+
+def is_partition(n: int, folds: Sequence[Fold]) -> bool:
+    """Tell whether the test parts split all n rows and each training part is the rest."""
+    if any(train is not None for train, _ in folds):
+        return False
+    seen = np.concatenate([test for _, test in folds])
+    return len(seen) == n and len(np.unique(seen)) == n
+
+
+def _prefers_one_factorisation(p: int, n: int, folds: Sequence[Fold], n_shifts: int) -> bool:
+    """Compare operation counts; the reduction's rank-two half runs at a fraction of BLAS 3."""
+    sizes = np.array([len(test) for _, test in folds], dtype=float)
+    by_fold = 4 * (4 / 3) * float((np.minimum(n - sizes, p) ** 3).sum())
+    at_once = 9.0 * p**3 + 2.0 * n_shifts * float((sizes**2).sum()) * p + 2.0 * n * p * p
+    return at_once < by_fold
+
+
+def heldout(
+    factor: Factor, T: Floats, folds: Sequence[Fold], shifts: Sequence[float]
+) -> list[FoldBlock]:
+    """Prepare the exact held-out scores of every shift for every fold.
+
+    Equal to fitting each training part from scratch, intercept and all.
+
+    Parameters
+    ----------
+    factor : of all samples
+    T : (n, m) targets, not centred
+    folds : training and test rows of each fold
+    shifts : distinct, ``inf`` allowed
+    """
+    n = T.shape[0]
+    p = n if isinstance(factor, GramFactor) else factor.operator.shape[1]
+    if is_partition(n, folds) and _prefers_one_factorisation(p, n, folds, len(shifts)):
+        return list(_small_folds(factor, T, folds, shifts))
+    if isinstance(factor, GramFactor):
+        return [_gram_fold(factor, T, fold, shifts) for fold in folds]
+    statistics = _training_statistics(factor.operator, T, folds)
+    return [
+        _covariance_fold(factor, part, fold, shifts)
+        for part, fold in zip(statistics, folds, strict=True)
+    ]

@@ -1,0 +1,173 @@
+"""A centred data matrix, dense or sparse, as products that never densify it.
+
+``Xc = X - 1 mean'`` is needed everywhere and stored nowhere: dense X is centred block by block,
+sparse X by rank-one corrections. Blocks are float64 whatever X is, so float32 data keep their
+memory while products keep their digits.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+
+from eigenlabel.core._types import Floats, Matrix
+
+BLOCK_BYTES = 32 * 2**20
+
+
+def is_sparse(A: Matrix) -> bool:
+    """Tell sparse matrices and arrays from dense ones (without narrowing the type)."""
+    return bool(sp.issparse(A))
+
+
+def total_weight(n: int, weights: Floats | None) -> float:
+    """Sum the sample weights; n where there are none."""
+    return float(n) if weights is None else float(weights.sum())
+
+
+def weighted_mean(A: Matrix, weights: Floats | None) -> Floats:
+    """Average the rows of a dense or sparse A, weighted."""
+    n = A.shape[0]
+    w = np.ones(n) if weights is None else weights
+    # A product, not A.mean(): it accumulates float32 and integer data in float64.
+    if is_sparse(A):
+        total = np.asarray(A.T @ w, dtype=float)
+    else:
+        total = np.zeros(A.shape[1])
+        for rows in _blocks(n, A.shape[1]):
+            total += w[rows] @ A[rows].astype(float, copy=False)
+    return total / total_weight(n, weights)
+
+
+def _blocks(length: int, width: int) -> Iterator[slice]:
+    step = max(1, BLOCK_BYTES // (8 * max(1, width)))
+    for start in range(0, length, step):
+        yield slice(start, min(length, start + step))
+
+
+def _sparse_outer(A: Matrix) -> Floats:
+    """Form A A' densely from sparse A, computing each pair of rows once."""
+    A = A.tocsr().astype(float, copy=False)
+    n = A.shape[0]
+    out = np.empty((n, n))
+    # Narrow strips halve the work (nothing left of the diagonal is computed) and bound the memory
+    # of the sparse intermediate; each strip pays one transposition of what is still to come.
+    step = max(64, min(512, n // 8, BLOCK_BYTES // (24 * max(1, n))))
+    for start in range(0, n, step):
+        stop = min(n, start + step)
+        strip = (A[start:stop] @ A[start:].T).toarray()
+        out[start:stop, start:] = strip
+        out[stop:, start:stop] = strip[:, stop - start :].T
+    return out
+
+
+def _centre_full_columns(X: Matrix, mean: Floats) -> tuple[Matrix, Floats]:
+    """Subtract the mean from sparse columns that store every row.
+
+    Such a column (a year, a time stamp) loses nothing by it, and a rank-one correction would
+    cancel most of its digits.
+    """
+    stored = np.bincount(X.indices, minlength=X.shape[1]) if X.nnz else np.zeros(X.shape[1])
+    full = (stored == X.shape[0]) & (mean != 0)
+    if not full.any():
+        return X, np.zeros(X.shape[1])
+    offset = np.where(full, mean, 0.0)
+    shifted = X.astype(float)
+    shifted.data = shifted.data - offset[X.indices]
+    return shifted, offset
+
+
+class CentredOperator:
+    """The matrix ``X - 1 mean'`` as products.
+
+    Parameters
+    ----------
+    X : (n, d) array, or CSR matrix or array without duplicate entries
+    weights : (n,) positive sample weights of the mean, or None
+    centre : subtract the mean (True) or leave X as it is
+
+    Attributes
+    ----------
+    mean : (d,) the mean of X, zero without centring
+    """
+
+    def __init__(self, X: Matrix, weights: Floats | None = None, centre: bool = True) -> None:
+        self.shape: tuple[int, int] = X.shape
+        self.dtype = np.dtype(X.dtype)
+        self.weights = weights
+        self.mean: Floats = weighted_mean(X, weights) if centre else np.zeros(X.shape[1])
+        self._X = X
+        self._rest = self.mean  # what is still to subtract from the stored matrix
+        if is_sparse(X) and centre:
+            self._X, offset = _centre_full_columns(X, self.mean)
+            self._rest = np.where(offset != 0, weighted_mean(self._X, weights), self.mean)
+
+    def _dense(self, rows: slice, columns: slice = slice(None)) -> Floats:
+        block: Floats = self._X[rows, columns] - self._rest[columns]
+        return block
+
+    def matmat(self, B: Floats) -> Floats:
+        """Xc B, cost nnz(X) per column."""
+        if is_sparse(self._X):
+            return np.asarray(self._X @ B) - self._rest @ B
+        out = np.empty((self.shape[0], B.shape[1]))
+        for rows in _blocks(*self.shape):
+            out[rows] = self._dense(rows) @ B
+        return out
+
+    def rmatmat(self, A: Floats) -> Floats:
+        """Xc' A, cost nnz(X) per column."""
+        if is_sparse(self._X):
+            return np.asarray(self._X.T @ A) - np.outer(self._rest, A.sum(axis=0))
+        out = np.zeros((self.shape[1], A.shape[1]))
+        for rows in _blocks(*self.shape):
+            out += self._dense(rows).T @ A[rows]
+        return out
+
+    def gram(self) -> Floats:
+        """Xc Xc' (n x n), cost n^2 d, or one sparse product."""
+        if is_sparse(self._X):
+            K = _sparse_outer(self._X)
+            g = np.asarray(self._X @ self._rest)
+            K -= g[:, None]
+            K -= g
+            K += self._rest @ self._rest
+            return K
+        K = np.zeros((self.shape[0], self.shape[0]))
+        for columns in _blocks(self.shape[1], self.shape[0]):
+            block = self._dense(slice(None), columns)
+            K += block @ block.T
+        return K
+
+    def rows(self, index: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> "CentredOperator":
+        """Restrict to some rows, keeping the mean of all of them."""
+        part = object.__new__(CentredOperator)
+        part._X, part._rest, part.mean, part.dtype = (
+            self._X[index],
+            self._rest,
+            self.mean,
+            self.dtype,
+        )
+        part.shape = (len(index), self.shape[1])
+        part.weights = None if self.weights is None else self.weights[index]
+        return part
+
+    def covariance(self) -> Floats:
+        """Xc' diag(weights) Xc (d x d), cost n d^2, or one sparse product."""
+        if not is_sparse(self._X):
+            G = np.zeros((self.shape[1], self.shape[1]))
+            for rows in _blocks(*self.shape):
+                block = self._dense(rows)
+                w = 1.0 if self.weights is None else self.weights[rows, None]
+                G += block.T @ (w * block)
+            return G
+        n, weights = self.shape[0], self.weights
+        root = np.ones(n) if weights is None else np.sqrt(weights)
+        X: Matrix = self._X
+        scaled = X.multiply(root[:, None]).tocsr()
+        G = _sparse_outer(scaled.T)
+        total = np.asarray(scaled.T @ root)  # X' W 1
+        G -= np.outer(total, self._rest)
+        G -= np.outer(self._rest, total)
+        G += total_weight(n, weights) * np.outer(self._rest, self._rest)
+        return G

@@ -1,0 +1,193 @@
+"""Factor the data once, by its shape, then solve ridge regressions for any targets and shifts.
+
+``ridge(s) = (Xc'WXc / n + s I)^-1 Xc'WT / n`` with ``n`` the total weight. Wide X and kernels go
+through the n x n Gram matrix (coefficients are dual, one per sample), tall X through the d x d
+covariance (coefficients are weights, one per feature). Both factors have the same verbs.
+"""
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.linalg as sl
+
+from eigenlabel.core._types import Floats
+from eigenlabel.core.eigen import rank_tolerance
+from eigenlabel.core.operators import CentredOperator, total_weight, weighted_mean
+from eigenlabel.core.ridge import ShiftedSystem
+
+
+def centre_gram(K: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
+    """Centre K in feature space; give it with the mean of its rows before centring."""
+    row_mean = weighted_mean(K, weights)
+    centred = K - row_mean
+    centred -= weighted_mean(centred.T, weights)[:, None]
+    return centred, row_mean
+
+
+def scaled_gram(Kc: Floats, root: Floats | None, centred: bool) -> Floats:
+    """Scale a centred Gram matrix by the roots of the weights and lift its constant direction.
+
+    Centring makes ``root`` a null vector. Targets have no part along it, so any positive
+    eigenvalue may stand there; the mean one keeps the matrix as well conditioned as it was.
+    """
+    n = Kc.shape[0]
+    M = Kc.copy() if root is None else root[:, None] * Kc * root
+    if centred and n:
+        v = np.full(n, 1 / np.sqrt(n)) if root is None else root / np.linalg.norm(root)
+        M += (np.trace(M) / n) * np.outer(v, v)
+    return M
+
+
+def nearest_psd(K: Floats, tolerance: float) -> tuple[Floats, float]:
+    """Give K without its negative eigenvalues, and the smallest one relative to the largest.
+
+    A K that is positive semi-definite up to rounding comes back as it is, at the price of one
+    Cholesky factor, with 0.
+    """
+    n = K.shape[0]
+    bound = float(np.abs(K).sum(axis=1).max()) if n else 0.0
+    lifted = K.copy()
+    lifted.flat[:: n + 1] += max(tolerance * bound, np.finfo(float).tiny)
+    try:
+        sl.cholesky(lifted, lower=True, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        lam, Q = np.linalg.eigh(K)
+        if lam[-1] <= 0:
+            return np.zeros_like(K), -1.0
+        if lam[0] < -tolerance * bound:
+            keep = lam > 0
+            return (Q[:, keep] * lam[keep]) @ Q[:, keep].T, float(lam[0] / lam[-1])
+    return K, 0.0
+
+
+class GramFactor:
+    """The n x n side: dual coefficients, for wide X and for kernels.
+
+    Parameters
+    ----------
+    K : (n, n) positive semi-definite kernel matrix, centred or not; not changed
+    weights : (n,) positive sample weights or None
+    centre : centre in feature space, which makes the intercept unpenalised
+    dtype, d : precision and number of features of the data behind K, for the rank rule
+    """
+
+    def __init__(
+        self,
+        K: Floats,
+        weights: Floats | None = None,
+        centre: bool = True,
+        dtype: "np.dtype[np.floating] | type" = np.float64,
+        d: int = 0,
+        operator: CentredOperator | None = None,
+    ) -> None:
+        self.weights, self.centre, self.operator = weights, centre, operator
+        self.total = total_weight(K.shape[0], weights)
+        self.root = None if weights is None else np.sqrt(weights)
+        self.tolerance = rank_tolerance(max(K.shape[0], d), dtype)
+        self.K, self.row_mean = K, np.zeros(K.shape[0])
+        if centre:
+            self.K, self.row_mean = centre_gram(K, weights)
+        self._system: ShiftedSystem | None = None
+
+    def _scale(self, A: Floats) -> Floats:
+        return A if self.root is None else self.root[:, None] * A
+
+    def _targets(self, T: Floats) -> Floats:
+        return self._scale(T - weighted_mean(T, self.weights) if self.centre else T)
+
+    def solve(self, T: Floats, shifts: Sequence[float]) -> Floats:
+        """Give (len(shifts), n, m) dual coefficients; they sum to zero over centred samples."""
+        if self._system is None:
+            self._system = ShiftedSystem(
+                scaled_gram(self.K, self.root, self.centre), self.tolerance
+            )
+        scaled = self._system.solve(self._targets(T), [self.total * s for s in shifts])
+        return np.stack([self._scale(c) for c in scaled])
+
+    def gradient(self, T: Floats) -> Floats:
+        """Give the limit of ``s solve(T, s)`` for growing s."""
+        return self._scale(self._targets(T)) / self.total
+
+    def inner(self, a: Floats, b: Floats) -> Floats:
+        """Give A'B of the weights that dual a and b stand for."""
+        return np.asarray(a.T @ (self.K @ b))
+
+    def primal(self, c: Floats) -> Floats:
+        """Turn dual coefficients of a linear problem into weights (d, m)."""
+        if self.operator is None:
+            raise ValueError("a kernel factor has no primal weights")
+        return self.operator.rmatmat(c)
+
+
+class CovarianceFactor:
+    """The d x d side: coefficients are the weights themselves, for tall X."""
+
+    def __init__(self, operator: CentredOperator, centre: bool = True) -> None:
+        self.operator, self.centre = operator, centre
+        self.total = total_weight(operator.shape[0], operator.weights)
+        self.tolerance = rank_tolerance(max(operator.shape), operator.dtype)
+        self._system: ShiftedSystem | None = None
+
+    def _right_side(self, T: Floats) -> Floats:
+        w = self.operator.weights
+        # Centring T changes nothing in exact arithmetic once X is centred, but keeps digits.
+        Tc = T - weighted_mean(T, w) if self.centre else T
+        return self.operator.rmatmat(Tc if w is None else w[:, None] * Tc)
+
+    def solve(self, T: Floats, shifts: Sequence[float]) -> Floats:
+        """Give (len(shifts), d, m) weights."""
+        if self._system is None:
+            self._system = ShiftedSystem(self.operator.covariance(), self.tolerance)
+        return self._system.solve(self._right_side(T), [self.total * s for s in shifts])
+
+    def gradient(self, T: Floats) -> Floats:
+        """Give the limit of ``s solve(T, s)`` for growing s."""
+        return self._right_side(T) / self.total
+
+    def inner(self, a: Floats, b: Floats) -> Floats:
+        """Give A'B."""
+        return np.asarray(a.T @ b)
+
+    def primal(self, c: Floats) -> Floats:
+        """Give the weights (d, m)."""
+        return c
+
+
+Factor = GramFactor | CovarianceFactor
+
+
+def memory_limit() -> float:
+    """Give the machine's memory in bytes, infinite where the system does not tell."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return float("inf")
+
+
+def check_memory(p: int, what: str) -> None:
+    """Refuse a p x p problem (three arrays of it are held at once) that cannot fit."""
+    needed, limit = 3 * 8.0 * p * p, memory_limit()
+    if needed > limit:
+        raise MemoryError(
+            f"The {what} needs about {needed / 2**30:.0f} GiB for its {p} x {p} matrices, this "
+            f"machine has {limit / 2**30:.0f} GiB. Use fewer samples or fewer features "
+            "(feature hashing, feature selection)."
+        )
+
+
+def factorise(operator: CentredOperator, centre: bool = True, route: str = "auto") -> Factor:
+    """Factor a linear problem by its shape.
+
+    ``route`` is "gram" (n x n), "covariance" (d x d) or "auto": the smaller of the two.
+    """
+    n, d = operator.shape
+    if route == "auto":
+        route = "gram" if n <= d else "covariance"
+    if route == "gram":
+        check_memory(n, "Gram factor")
+        return GramFactor(
+            operator.gram(), operator.weights, centre, operator.dtype, d, operator=operator
+        )
+    check_memory(d, "covariance factor")
+    return CovarianceFactor(operator, centre)

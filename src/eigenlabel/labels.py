@@ -1,0 +1,141 @@
+"""The label side: targets in all their forms become one 0/1 matrix, and decisions go back."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import DataConversionWarning
+from sklearn.preprocessing import LabelBinarizer
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+HINT = "Use sklearn.preprocessing.MultiLabelBinarizer to turn lists of labels into a 0/1 matrix."
+
+
+def check_label_matrix(Y: Any, name: str = "y") -> np.ndarray:
+    """Turn a dense or sparse 0/1 label matrix (n, m) into a boolean one, or say what is wrong."""
+    if sp.issparse(Y):
+        Y = Y.toarray()
+    elif not isinstance(Y, np.ndarray):
+        try:
+            Y = np.asarray(Y)
+        except ValueError as error:  # ragged lists
+            raise ValueError(
+                f"{name} is not a matrix: its rows have unequal lengths. {HINT}"
+            ) from error
+    if Y.ndim != 2:
+        raise ValueError(f"{name} must be a label matrix (samples, labels), got shape {Y.shape}.")
+    if Y.shape[1] == 0:
+        raise ValueError(f"{name} has no columns: at least one label is needed.")
+    if Y.dtype.kind == "O":
+        try:
+            Y = Y.astype(float)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} must hold 0 and 1, got {Y.flat[0]!r}. {HINT}") from error
+    if Y.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold 0 and 1, got dtype {Y.dtype}. {HINT}")
+    if Y.dtype.kind == "b":
+        return Y
+    if Y.dtype.kind == "f" and np.isnan(Y).any():
+        raise ValueError(f"{name} contains NaN: every label of every sample must be 0 or 1.")
+    odd = (Y != 0) & (Y != 1)
+    if odd.any():
+        value = Y[odd][0]
+        advice = "Pass (Y > 0)." if np.isin(Y, (-1, 1)).all() else HINT
+        raise ValueError(f"{name} must be a label matrix of 0 and 1, found {value}. {advice}")
+    return Y != 0
+
+
+@dataclass(frozen=True)
+class LabelCodec:
+    """What was learnt about the form of y, to give decisions back in the same form.
+
+    ``kind`` is "matrix" (0/1 label matrix), "binary" (1-D, two classes, one score) or
+    "multiclass" (1-D, one score per class).
+    """
+
+    kind: str
+    classes: np.ndarray
+    sparse_type: type | None = None
+
+    @classmethod
+    def fit(cls, y: Any) -> tuple["LabelCodec", np.ndarray]:
+        """Give the codec of y and its boolean label matrix (n, m)."""
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None.")
+        names = np.asarray(y.columns) if hasattr(y, "columns") else None
+        if not sp.issparse(y) and not _is_vector(y):
+            Y = np.asarray(check_label_matrix(y))
+            classes = np.arange(Y.shape[1]) if names is None else names
+            return cls("matrix", classes), Y
+        if sp.issparse(y):
+            return cls("matrix", np.arange(y.shape[1]), type(y)), check_label_matrix(y)
+        return cls._fit_vector(y)
+
+    @classmethod
+    def _fit_vector(cls, y: Any) -> tuple["LabelCodec", np.ndarray]:
+        array = np.asarray(y)
+        if array.ndim == 2:
+            warnings.warn(
+                "A column-vector y was passed when a 1d array was expected. Please change the "
+                "shape of y to (n_samples, ), for example using ravel().",
+                DataConversionWarning,
+                stacklevel=5,
+            )
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise ValueError("Input y contains NaN or infinity.")
+        if array.size and isinstance(array.flat[0], (list, tuple, set, frozenset)):
+            raise ValueError(f"y holds a {type(array.flat[0]).__name__} per sample. {HINT}")
+        y = column_or_1d(y)
+        check_classification_targets(y)
+        binarizer = LabelBinarizer().fit(y)
+        if len(binarizer.classes_) == 1:
+            # One class only: one score, which is its presence.
+            return cls("binary", binarizer.classes_), np.ones((len(y), 1), dtype=bool)
+        Y = binarizer.transform(y).astype(bool)
+        return cls("binary" if Y.shape[1] == 1 else "multiclass", binarizer.classes_), Y
+
+    @property
+    def multilabel(self) -> bool:
+        """Whether thresholds apply: y was a label matrix."""
+        return self.kind == "matrix"
+
+    def shape_scores(self, scores: np.ndarray) -> np.ndarray:
+        """Give scores (n, m) in scikit-learn's shape: 1-D for a binary y."""
+        return scores[:, 0] if self.kind == "binary" else scores
+
+    def decode(self, decisions: np.ndarray) -> Any:
+        """Turn boolean decisions (n, m) of a label matrix into the form y had."""
+        if self.sparse_type is not None:
+            return self.sparse_type(sp.csr_matrix(decisions.astype(np.int64)))
+        return decisions.astype(np.int64)
+
+    def decide(self, scores: np.ndarray, thresholds: np.ndarray | float = 0.0) -> Any:
+        """Turn scores (n, m) into what predict returns."""
+        if self.kind == "matrix":
+            return self.decode(scores > thresholds)
+        if self.kind == "multiclass":
+            return self.classes[scores.argmax(axis=1)]
+        if len(self.classes) == 1:
+            return np.repeat(self.classes, len(scores))
+        return self.classes[(scores[:, 0] > 0).astype(int)]
+
+
+def _is_vector(y: Any) -> bool:
+    """Tell class labels (1-D, or one column that is not 0/1) from a label matrix."""
+    try:
+        array = np.asarray(y)
+    except ValueError:
+        return False
+    if array.ndim != 2:
+        return True
+    if array.shape[1] != 1:
+        return False
+    return not (array.dtype.kind in "biuf" and np.isin(array, (0, 1)).all())
+
+
+def signed_targets(Y: np.ndarray) -> np.ndarray:
+    """Give the +-1 targets of a boolean label matrix."""
+    return np.where(Y, 1.0, -1.0)

@@ -1,0 +1,155 @@
+"""What the classifiers share: labels in, scores and label sets out, and kernels."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from eigenlabel._validation import check_choice, check_data, check_number, check_weights
+from eigenlabel.core.eigen import rank_tolerance
+from eigenlabel.core.operators import CentredOperator
+from eigenlabel.core.spectral import Factor, GramFactor, check_memory, factorise, nearest_psd
+from eigenlabel.labels import LabelCodec
+
+KERNELS = ("linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "chi2", "precomputed")
+CHUNK = 2**24  # kernel entries held at once when predicting
+
+
+class ScoreClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier defined by ``_scores(X)``, a matrix (samples, labels).
+
+    Subclasses set ``_codec`` in ``fit``.
+    """
+
+    _codec: LabelCodec
+
+    def _scores(self, X: Any) -> np.ndarray:
+        raise NotImplementedError
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Give the score of every label, before any threshold.
+
+        Returns
+        -------
+        (n_samples, n_labels), or (n_samples,) if y was a vector of two classes
+        """
+        check_is_fitted(self)
+        return self._codec.shape_scores(self._scores(X))
+
+    def predict(self, X: Any) -> Any:
+        """Give label sets as a 0/1 matrix (sparse if y was), or classes if y was a vector."""
+        check_is_fitted(self)
+        return self._codec.decide(self._scores(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+class KernelMixin:
+    """Kernels by name, callable or precomputed, and the factor of the training data.
+
+    Expects the parameters kernel, gamma, degree, coef0, kernel_params, fit_intercept, solver.
+    """
+
+    @property
+    def _linear(self) -> bool:
+        return self.kernel == "linear"
+
+    def _check_kernel(self) -> None:
+        if not callable(self.kernel):
+            check_choice("kernel", self.kernel, KERNELS)
+        if self.gamma is not None:
+            check_number("gamma", self.gamma, 0)
+        check_number("degree", self.degree, 0)
+        check_number("coef0", self.coef0, -np.inf)
+        check_choice("solver", self.solver, ("auto", "gram", "covariance"))
+        if self.solver == "covariance" and not self._linear:
+            raise ValueError(
+                f"solver='covariance' works with kernel='linear' only, got kernel={self.kernel!r}."
+                " Use solver='auto'."
+            )
+        if self.kernel_params is not None and not callable(self.kernel):
+            raise ValueError(
+                "kernel_params are the keyword arguments of a callable kernel; for "
+                f"kernel={self.kernel!r} use gamma, degree and coef0."
+            )
+
+    def _kernel(self, X: Any, Z: Any) -> np.ndarray:
+        if self.kernel == "precomputed":
+            return X.toarray() if sp.issparse(X) else X
+        if callable(self.kernel):
+            K = np.asarray(self.kernel(X, Z, **(self.kernel_params or {})))
+            if K.shape != (X.shape[0], Z.shape[0]):
+                raise ValueError(
+                    "A callable kernel takes two matrices and gives the kernel matrix of their "
+                    f"rows: expected shape {(X.shape[0], Z.shape[0])}, got {K.shape}."
+                )
+            return K
+        given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        params = {k: v for k, v in given.items() if k in KERNEL_PARAMS.get(self.kernel, ())}
+        return pairwise_kernels(X, Z, metric=self.kernel, **params)
+
+    def _check_training(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, LabelCodec, np.ndarray, np.ndarray | None]:
+        """Check everything fit takes; give X, the codec, the label matrix and the weights."""
+        self._check_kernel()
+        X = check_data(self, X, reset=True, square=self.kernel == "precomputed")
+        codec, Y = LabelCodec.fit(y)
+        check_consistent_length(X, Y)
+        return X, codec, Y, check_weights(sample_weight, X)
+
+    def _factorise(self, X: Any, weights: np.ndarray | None) -> Factor:
+        """Factor the training data: by shape if linear, by the Gram matrix for kernels."""
+        if self._linear:
+            operator = CentredOperator(X, weights, self.fit_intercept)
+            return factorise(operator, self.fit_intercept, self.solver)
+        check_memory(X.shape[0], "kernel matrix")
+        K = self._kernel(X, X)
+        precision = np.dtype(K.dtype) if K.dtype.kind == "f" else np.dtype(float)
+        K = np.asarray(K, dtype=float)
+        self._check_kernel_matrix(K, precision)
+        tolerance = rank_tolerance(len(K), precision)
+        K, negative = nearest_psd((K + K.T) / 2, tolerance)
+        if negative < 0:
+            warnings.warn(
+                "The kernel matrix is not positive semi-definite (smallest eigenvalue "
+                f"{negative:.2g} of the largest); its negative part is left out.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return GramFactor(K, weights, self.fit_intercept, precision)
+
+    def _check_kernel_matrix(self, K: np.ndarray, precision: np.dtype) -> None:
+        if not np.isfinite(K).all():
+            raise ValueError(f"kernel={self.kernel!r} gives NaN or infinity on the training data.")
+        size = np.abs(K).max(initial=0.0)
+        off = np.abs(K - K.T).max(initial=0.0)
+        if off > size * np.sqrt(np.finfo(precision).eps):
+            i, j = np.unravel_index(np.abs(K - K.T).argmax(), K.shape)
+            raise ValueError(
+                f"The kernel matrix is not symmetric: K[{i}, {j}] = {K[i, j]:.6g} but "
+                f"K[{j}, {i}] = {K[j, i]:.6g}. Pass (K + K.T) / 2 if that is what you mean."
+            )
+
+    def _kernel_product(self, X: Any, C: np.ndarray) -> np.ndarray:
+        """k(X, training X) C, in chunks of rows."""
+        step = max(1, CHUNK // max(1, len(C)))
+        parts = [
+            self._kernel(X[start : start + step], self.X_fit_) @ C
+            for start in range(0, X.shape[0], step)
+        ]
+        return np.concatenate(parts)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.positive_only = self.kernel == "chi2"
+        return tags

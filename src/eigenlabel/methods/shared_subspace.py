@@ -1,0 +1,252 @@
+"""ML-LS, shared-subspace least squares (Ji, Tang, Yu, Ye; KDD 2008 and TKDD 2010).
+
+    min_{U,V,Theta}  1/n |Xc U - T|^2 + alpha |U - Theta'V|^2 + beta |U|^2,   Theta Theta' = I
+
+(Eq. 5 of the TKDD paper) has a closed form in two ridge regressions, with shifts beta and
+alpha + beta, and one m x m eigenproblem::
+
+    A = ridge(beta),  B = ridge(alpha + beta),  S = A'B,  W = top-r eigenvectors of S
+    U = B + (A - B) W W',    Theta' = orth(A W)
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from eigenlabel._validation import check_data, check_number
+from eigenlabel.core.eigen import descending_eigh, positive_count
+from eigenlabel.core.operators import weighted_mean
+from eigenlabel.core.spectral import Factor, GramFactor
+from eigenlabel.labels import signed_targets
+from eigenlabel.methods._base import KernelMixin, ScoreClassifier
+
+
+def default_rank(n_labels: int) -> int:
+    """Give the papers' dimension of the shared subspace, 5 floor((m - 1) / 5), at least 1."""
+    return max(1, 5 * ((n_labels - 1) // 5))
+
+
+@dataclass(frozen=True)
+class SharedSubspace:
+    """The solution in the coefficients of a factor: dual (n, m) or primal (d, m)."""
+
+    coefficients: np.ndarray
+    directions: np.ndarray  # A W, whose span is that of Theta
+    W: np.ndarray  # (m, r)
+    eigenvalues: np.ndarray  # (m,), descending
+
+
+def solve_shared_subspace(
+    factor: Factor, T: np.ndarray, alpha: float, beta: float, r: int
+) -> SharedSubspace:
+    """Give the minimiser of Eq. 5 for one (alpha, beta, r).
+
+    Infinite alpha is the reduced-rank limit: B = 0, and S is scaled by alpha to stay finite.
+    Directions with eigenvalue zero are left out of W: A and B vanish on them.
+    """
+    if np.isinf(alpha):
+        A = factor.solve(T, [beta])[0]
+        B, S = np.zeros_like(A), factor.inner(A, factor.gradient(T))
+    else:
+        A, B = factor.solve(T, [beta, alpha + beta])
+        S = factor.inner(A, B)
+    eigenvalues, W = descending_eigh(S)
+    W = W[:, : min(r, positive_count(eigenvalues))]
+    return SharedSubspace(B + (A - B) @ W @ W.T, A @ W, W, eigenvalues)
+
+
+def orthonormalise(factor: Factor, directions: np.ndarray) -> np.ndarray:
+    """Combine directions, in the factor's coefficients, into orthonormal ones of the same span.
+
+    The first k of them span the first k directions, as a QR decomposition does.
+    """
+    if isinstance(factor, GramFactor) and factor.operator is None:
+        # R'R = D'KD through a square root: Cholesky would break down on rounding.
+        lam, E = np.linalg.eigh(factor.inner(directions, directions))
+        R = np.linalg.qr((E * np.sqrt(np.maximum(lam, 0))).T, mode="r")
+        basis = directions
+    else:
+        basis, R = np.linalg.qr(factor.primal(directions))
+        return basis * np.where(np.diag(R) < 0, -1.0, 1.0)
+    R *= np.where(np.diag(R) < 0, -1.0, 1.0)[:, None]
+    return sl.solve_triangular(R, basis.T, trans="T").T
+
+
+class BaseSharedSubspace(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, ScoreClassifier
+):
+    """What the classifier and its tuned twin share: solving, storing, scoring, embedding."""
+
+    def _rank(self, n_components: int | None, n_labels: int) -> int:
+        if n_components is None:
+            return default_rank(n_labels)
+        check_number("n_components", n_components, 0, n_labels, integer=True)
+        return int(n_components)
+
+    def _fit_factor(
+        self,
+        factor: Factor,
+        X: Any,
+        T: np.ndarray,
+        weights: np.ndarray | None,
+        parameters: tuple[float, float, int],
+    ) -> None:
+        """Solve for one set of parameters and store what prediction needs."""
+        solution = solve_shared_subspace(factor, T, *parameters)
+        mean = weighted_mean(T, weights) if self.fit_intercept else np.zeros(T.shape[1])
+        basis = orthonormalise(factor, solution.directions)
+        dtype = X.dtype
+        if self._linear:
+            coef = factor.primal(solution.coefficients)
+            centre = factor.operator.mean
+            self.coef_ = coef.T.astype(dtype)
+            self.components_ = basis.T.astype(dtype)
+        else:
+            coef, centre = solution.coefficients, factor.row_mean
+            self.dual_coef_ = coef.astype(dtype)
+            self.dual_components_ = basis.astype(dtype)
+            self.X_fit_ = X
+        self.intercept_ = (mean - centre @ coef).astype(dtype)
+        self._embedding_offset = (centre @ basis).astype(dtype)
+        self.eigenlabels_ = solution.W
+        self.eigenvalues_ = solution.eigenvalues
+        self.n_components_ = solution.W.shape[1]
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def _product(self, X: Any, linear: str, dual: str) -> np.ndarray:
+        X = check_data(self, X, reset=False)
+        if self._linear:
+            return np.asarray(X @ getattr(self, linear).T)
+        return self._kernel_product(X, getattr(self, dual))
+
+    def _scores(self, X: Any) -> np.ndarray:
+        return self._product(X, "coef_", "dual_coef_") + self.intercept_
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Embed samples in the shared subspace: ``Theta (x - mean)``.
+
+        Returns
+        -------
+        (n_samples, n_components_); column k belongs to column k of ``eigenlabels_``
+        """
+        check_is_fitted(self)
+        return self._product(X, "components_", "dual_components_") - self._embedding_offset
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class SharedSubspaceClassifier(BaseSharedSubspace):
+    """Classify by shared-subspace least squares, linear or kernel, for given parameters.
+
+    The label combinations that the features predict best (the *eigenlabels*, ``n_components`` of
+    them) are regressed with the light penalty ``beta``, everything else with ``alpha + beta``:
+
+        min 1/n |Xc U - T|^2 + alpha |U - Theta'V|^2 + beta |U|^2,   Theta Theta' = I
+
+    with T the +-1 targets (TKDD 2010, Eq. 5; kernels: Theorem 5.1). The minimiser is exact. It
+    is ridge regression with shift beta for ``alpha=0`` or ``n_components`` = number of labels,
+    with shift alpha + beta for ``n_components=0``, and reduced-rank ridge regression for
+    ``alpha=inf``.
+
+    Cost: the smaller of n^2 d and n d^2 (sparse X: one sparse product) and two Cholesky factors of
+    the n x n or d x d matrix. Sparse X is never densified.
+
+    Parameters
+    ----------
+    alpha : float >= 0 or inf, default=1e-3
+        Penalty of what the subspace does not share.
+    beta : float >= 0, default=1e-3
+        Penalty of all weights. 0 gives the minimum-norm solution where X has not full rank.
+    n_components : int in 0..n_labels or None
+        Dimension r of the shared subspace; None is the papers' 5 floor((m - 1) / 5), at least 1.
+    kernel : str or callable, default="linear"
+        "linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "chi2" or "precomputed". A
+        callable takes two matrices and gives the kernel matrix of their rows. Sums of kernels go
+        in as "precomputed". A kernel matrix that is not positive semi-definite is used without
+        its negative part, with a warning.
+    gamma, degree, coef0 : kernel parameters as in scikit-learn; gamma None is 1 / n_features.
+    kernel_params : dict or None
+        Keyword arguments of a callable kernel.
+    fit_intercept : bool, default=True
+        An intercept without penalty. False with a constant column in X gives the authors' setting.
+    solver : "auto", "gram" or "covariance"
+        Work on the n x n or the d x d side; "auto" takes the smaller one.
+
+    Attributes
+    ----------
+    coef_ : (n_labels, n_features), linear kernel only
+    dual_coef_ : (n_samples, n_labels), other kernels
+    intercept_ : (n_labels,)
+    eigenlabels_ : (n_labels, n_components_), orthonormal columns W
+    eigenvalues_ : (n_labels,), of S = A'B, descending (for ``alpha=inf`` of alpha A'B)
+    components_ : (n_components_, n_features), Theta, orthonormal rows, linear kernel only
+    dual_components_ : (n_samples, n_components_), other kernels
+    n_components_ : int
+        ``n_components`` less the directions on which the features predict nothing.
+    classes_ : (n_labels,), columns of a label matrix, or classes of a vector y
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Examples
+    --------
+    >>> from eigenlabel import SharedSubspaceClassifier
+    >>> from eigenlabel.datasets import make_shared_subspace
+    >>> data = make_shared_subspace(n_samples=200, n_labels=6, random_state=0)
+    >>> model = SharedSubspaceClassifier(n_components=2).fit(data.X[:150], data.Y[:150])
+    >>> model.predict(data.X[150:]).shape, model.transform(data.X[150:]).shape
+    ((50, 6), (50, 2))
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1e-3,
+        beta: float = 1e-3,
+        n_components: int | None = None,
+        *,
+        kernel: Any = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict | None = None,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+    ) -> None:
+        self.alpha = alpha
+        self.beta = beta
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SharedSubspaceClassifier":
+        """Fit to samples X (n, d), or a kernel matrix (n, n), and labels y.
+
+        Parameters
+        ----------
+        X : dense or sparse (n_samples, n_features)
+        y : 0/1 label matrix (n_samples, n_labels), dense or sparse, or a vector of classes
+        sample_weight : (n_samples,) or None
+            A weight of k counts like k copies of the sample.
+        """
+        check_number("alpha", self.alpha, 0, inf=True)
+        check_number("beta", self.beta, 0)
+        X, self._codec, Y, weights = self._check_training(X, y, sample_weight)
+        self.classes_ = self._codec.classes
+        parameters = (self.alpha, self.beta, self._rank(self.n_components, Y.shape[1]))
+        factor = self._factorise(X, weights)
+        self._fit_factor(factor, X, signed_targets(Y), weights, parameters)
+        return self

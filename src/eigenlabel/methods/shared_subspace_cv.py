@@ -1,0 +1,394 @@
+"""ML-LS tuned over its whole grid by exact cross-validation."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import check_is_fitted
+
+from eigenlabel._validation import check_choice, check_number
+from eigenlabel.core.eigen import descending_eigh
+from eigenlabel.core.heldout import Fold, FoldBlock, heldout
+from eigenlabel.core.spectral import Factor
+from eigenlabel.labels import LabelCodec, signed_targets
+from eigenlabel.methods.shared_subspace import BaseSharedSubspace
+from eigenlabel.model_selection import MultilabelStratifiedKFold
+from eigenlabel.scoring import GridScorer
+from eigenlabel.thresholds import Rule, get_rule
+
+PAPER_GRID = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+CHUNK = 2**24  # held-out scores of grid points held at once
+MAX_SPLIT_COLUMNS = 100  # more folds than this (leave-one-out) get no columns of their own
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All (alpha, beta, r), ordered from the simplest model to the least simple.
+
+    Simpler is a smaller shared subspace, then larger penalties. The first of equal scores wins.
+    """
+
+    alphas: np.ndarray
+    betas: np.ndarray
+    ranks: np.ndarray
+
+    @cached_property
+    def shifts(self) -> list[float]:
+        """All distinct beta and alpha + beta, ascending."""
+        pairs = self.penalties
+        return sorted({b for _, b in pairs} | {a + b for a, b in pairs})
+
+    @property
+    def penalties(self) -> list[tuple[float, float]]:
+        """Pairs (alpha, beta), heaviest first."""
+        betas, alphas = (sorted({float(v) for v in g})[::-1] for g in (self.betas, self.alphas))
+        return [(a, b) for b in betas for a in alphas]
+
+    def shift_pair(self, alpha: float, beta: float) -> tuple[int, int]:
+        """Give the positions of beta and alpha + beta among the shifts."""
+        return self.shifts.index(beta), self.shifts.index(alpha + beta)
+
+
+class SharedSubspaceClassifierCV(BaseSharedSubspace):
+    """Shared-subspace least squares that tunes itself, thresholds included.
+
+    Every (alpha, beta, n_components) of the grid is cross-validated exactly, as if each fold had
+    been fitted from scratch, at the price of about one factorisation per fold. Each grid point is
+    scored on the held-out scores of all samples together, with label thresholds fitted to them.
+
+    Cost: one reduction (4 p^3 / 3, p the smaller side of X) per fold, or one eigendecomposition
+    for leave-one-out; a grid point adds products with n x m arrays and one sort of the scores.
+
+    Parameters
+    ----------
+    alphas, betas : sequences of floats >= 0 or None
+        None is the papers' grid {0, 1e-6, 1e-5, ..., 1}, with ``inf`` added for alpha.
+    n_components : int, sequence of ints, or None
+        Dimensions to try; None is the papers' one, 5 floor((m - 1) / 5), at least 1.
+    cv : int, splitter, or iterable of (train, test)
+        An int is a MultilabelStratifiedKFold; ``sklearn.model_selection.LeaveOneOut()`` is exact
+        and cheap too.
+    scoring : str or callable, default="f1_macro"
+        A metric of ``eigenlabel.metrics`` by name (losses are negated), a scikit-learn scorer by
+        name, or a callable ``scorer(estimator, X, y)``.
+    threshold : str or rule of ``eigenlabel.thresholds``, default="mixed"
+        How scores become label sets: "zero", "f1", "fbr", "global", "top", "proportional" or
+        "mixed". Thresholds apply to label matrices; a vector y is decided by the highest score.
+    threshold_on : "heldout" or "training"
+        Scores that the final thresholds are fitted to; the papers used those of training. The
+        grid is always compared on held-out scores.
+    kernel, gamma, degree, coef0, kernel_params, fit_intercept, solver
+        As in :class:`SharedSubspaceClassifier`.
+
+    Attributes
+    ----------
+    alpha_, beta_, n_components_, best_score_, best_index_
+        The best grid point; of equal ones the simplest (smaller subspace, larger penalties).
+        n_components_ counts the directions that the features do predict.
+    best_params_ : dict with alpha, beta and n_components as they stand in the grid
+    cv_results_ : dict of arrays as in GridSearchCV, one entry per grid point
+        ``pooled_test_score`` is what decides: the score on all held-out scores together.
+        ``split<k>_test_score``, ``mean_test_score`` and ``std_test_score`` are by fold (not kept
+        for more than 100 folds), ``rank_test_score`` ranks the pooled score.
+    score_grid_ : (n_alphas, n_betas, n_dimensions), the pooled scores in the order of the lists
+    oof_scores_ : (n_samples, n_labels), held-out scores of the best grid point; NaN where a sample
+        was in no test part or has weight zero, a mean where it was in several
+    thresholds_ : (n_labels,)
+    and those of :class:`SharedSubspaceClassifier`.
+
+    Examples
+    --------
+    >>> from eigenlabel import SharedSubspaceClassifierCV
+    >>> from eigenlabel.datasets import make_shared_subspace
+    >>> data = make_shared_subspace(n_samples=200, n_labels=6, random_state=0)
+    >>> model = SharedSubspaceClassifierCV(n_components=[1, 2, 3]).fit(data.X, data.Y)
+    >>> model.score_grid_.shape, model.thresholds_.shape
+    ((9, 8, 3), (6,))
+    """
+
+    def __init__(
+        self,
+        alphas: Any = None,
+        betas: Any = None,
+        n_components: Any = None,
+        *,
+        cv: Any = 5,
+        scoring: Any = "f1_macro",
+        threshold: str | Rule = "mixed",
+        threshold_on: str = "heldout",
+        kernel: Any = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict | None = None,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+    ) -> None:
+        self.alphas = alphas
+        self.betas = betas
+        self.n_components = n_components
+        self.cv = cv
+        self.scoring = scoring
+        self.threshold = threshold
+        self.threshold_on = threshold_on
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> "SharedSubspaceClassifierCV":
+        """Tune and fit to samples X and labels y, as :class:`SharedSubspaceClassifier` takes them.
+
+        ``groups`` goes to the splitter. Sample weights count in the fit, the thresholds and the
+        scoring (scorers that take none are called without).
+        """
+        check_choice("threshold_on", self.threshold_on, ("heldout", "training"))
+        rule = get_rule(self.threshold)
+        X, codec, Y, weights = self._check_training(X, y, sample_weight)
+        self._codec, self.classes_, self._rule = codec, codec.classes, rule
+        grid = self._grid(Y.shape[1])
+        T = signed_targets(Y)
+        factor = self._factorise(X, weights)
+        used = np.arange(len(Y)) if weights is None else np.flatnonzero(weights > 0)
+        folds = self._folds(X, y, groups, codec, used, len(Y))
+        tuning = factor if len(used) == len(Y) else self._factorise(*_part(self, X, weights, used))
+        search = _Search(
+            tuning,
+            Y[used],
+            folds,
+            grid,
+            rule,
+            self._scorer(y, codec, Y, used, folds, weights),
+        )
+        self._store_search(search, grid, used, len(Y))
+        chosen = self.best_params_
+        parameters = (chosen["alpha"], chosen["beta"], chosen["n_components"])
+        self._fit_factor(factor, X, T, weights, parameters)
+        if self.threshold_on == "training" and codec.multilabel:
+            self.thresholds_ = rule.fit(self._scores(X), Y, weights)
+        return self
+
+    def _grid(self, n_labels: int) -> Grid:
+        alphas = _floats("alphas", (*PAPER_GRID, np.inf) if self.alphas is None else self.alphas)
+        betas = _floats("betas", PAPER_GRID if self.betas is None else self.betas)
+        for value in alphas:
+            check_number("alphas", float(value), 0, inf=True)
+        for value in betas:
+            check_number("betas", float(value), 0)
+        given = self.n_components
+        several = isinstance(given, Iterable) and not isinstance(given, str)
+        ranks = [self._rank(r, n_labels) for r in (given if several else [given])]
+        if not ranks:
+            raise ValueError("n_components is empty: give at least one dimension.")
+        return Grid(alphas, betas, np.array(ranks))
+
+    def _folds(
+        self, X: Any, y: Any, groups: Any, codec: LabelCodec, used: np.ndarray, n: int
+    ) -> list[Fold]:
+        """List the folds over the used rows, training parts that are just the rest as None."""
+        cv = self.cv
+        if isinstance(cv, (int, np.integer)) and codec.multilabel:
+            check_number("cv", cv, 2, integer=True)
+            cv = MultilabelStratifiedKFold(int(cv))
+        elif not isinstance(cv, (int, np.integer)):
+            cv = check_cv(cv)
+        else:
+            cv = check_cv(int(cv), y, classifier=True)
+        position = np.full(n, -1)
+        position[used] = np.arange(len(used))
+        folds: list[Fold] = []
+        for train, test in cv.split(X, y, groups):
+            inside, outside = position[train], position[test]
+            inside, outside = np.sort(inside[inside >= 0]), outside[outside >= 0]
+            if not outside.size:
+                continue
+            if not inside.size:
+                raise ValueError("cv gives a split without training samples.")
+            rest = np.setdiff1d(np.arange(len(used)), outside)
+            complement = len(rest) == len(inside) and np.array_equal(rest, inside)
+            folds.append((None if complement else inside, outside))
+        if not folds:
+            raise ValueError("cv gives no split with test samples.")
+        return folds
+
+    def _scorer(
+        self,
+        y: Any,
+        codec: LabelCodec,
+        Y: np.ndarray,
+        used: np.ndarray,
+        folds: list[Fold],
+        weights: np.ndarray | None,
+    ) -> GridScorer:
+        fold = np.full(len(used), -1)
+        for k, (_, test) in enumerate(folds):
+            fold[test] = k
+        tested = np.flatnonzero(fold >= 0)
+        rows = used[tested]
+        target = Y[rows].astype(int) if codec.multilabel else np.asarray(y).reshape(len(Y))[rows]
+        scorer = GridScorer(
+            self.scoring,
+            codec,
+            np.ascontiguousarray(Y[rows].T),
+            target,
+            fold[tested],
+            None if weights is None else weights[rows],
+        )
+        return scorer
+
+    def _store_search(self, search: "_Search", grid: Grid, used: np.ndarray, n: int) -> None:
+        pooled, split, thresholds = search.run()
+        if np.isnan(pooled).all():
+            raise ValueError(
+                f"scoring={self.scoring!r} is undefined (NaN) at every grid point: the held-out "
+                "samples may have too few positives. Use another scoring or fewer folds."
+            )
+        points = search.points
+        best = int(np.nanargmax(pooled))  # points go from simple to complex, the first wins
+        self.alpha_, self.beta_, _ = points[best]
+        keys = ("alpha", "beta", "n_components")
+        self.cv_results_ = _results(points, keys, pooled, split)
+        self.best_index_, self.best_score_ = best, float(pooled[best])
+        self.best_params_ = dict(zip(keys, points[best], strict=True))
+        place = {point: k for k, point in enumerate(points)}
+        self.score_grid_ = np.array(
+            [
+                [
+                    [pooled[place[float(a), float(b), int(r)]] for r in grid.ranks]
+                    for b in grid.betas
+                ]
+                for a in grid.alphas
+            ]
+        )
+        self.thresholds_ = thresholds[best]
+        self.oof_scores_ = np.full((n, len(self.thresholds_)), np.nan)
+        self.oof_scores_[used] = search.heldout_scores(best)
+
+    def predict(self, X: Any) -> Any:
+        """Give label sets by the tuned thresholds, or classes if y was a vector."""
+        check_is_fitted(self)
+        scores = self._scores(X)
+        if self._codec.multilabel:
+            return self._codec.decode(self._rule.decide(scores, self.thresholds_))
+        return self._codec.decide(scores)
+
+
+def _part(
+    model: BaseSharedSubspace, X: Any, weights: np.ndarray | None, used: np.ndarray
+) -> tuple[Any, np.ndarray]:
+    assert weights is not None
+    part = X[used][:, used] if model.kernel == "precomputed" else X[used]
+    return part, weights[used]
+
+
+def _floats(name: str, values: Any) -> np.ndarray:
+    array = np.atleast_1d(np.asarray(values, dtype=float))
+    if array.ndim != 1 or not array.size:
+        raise ValueError(f"{name} must be a non-empty list of numbers, got {values!r}.")
+    return array
+
+
+def _results(
+    points: list[tuple[float, float, int]],
+    keys: tuple[str, ...],
+    pooled: np.ndarray,
+    split: np.ndarray,
+) -> dict[str, Any]:
+    results: dict[str, Any] = {
+        f"param_{key}": np.array([point[i] for point in points]) for i, key in enumerate(keys)
+    }
+    results["params"] = [dict(zip(keys, point, strict=True)) for point in points]
+    results["pooled_test_score"] = pooled
+    order = np.sort(-pooled)
+    results["rank_test_score"] = np.searchsorted(order, -pooled) + 1
+    if split.shape[1]:
+        for k in range(split.shape[1]):
+            results[f"split{k}_test_score"] = split[:, k]
+        results["mean_test_score"] = split.mean(axis=1)
+        results["std_test_score"] = split.std(axis=1)
+    return results
+
+
+class _Search:
+    """Held-out scores of all grid points, in chunks that fit in memory."""
+
+    def __init__(
+        self,
+        factor: Factor,
+        Y: np.ndarray,
+        folds: list[Fold],
+        grid: Grid,
+        rule: Rule,
+        scorer: GridScorer,
+    ) -> None:
+        self.grid, self.rule, self.scorer = grid, rule, scorer
+        self.n, self.m = Y.shape
+        self.blocks: list[FoldBlock] = heldout(factor, signed_targets(Y), folds, grid.shifts)
+        self.times = np.bincount(
+            np.concatenate([test for _, test in folds]), minlength=self.n
+        )  # how often each sample is held out
+        self.by_fold = len(folds) <= MAX_SPLIT_COLUMNS
+        self.ranks = sorted({int(r) for r in grid.ranks})
+        self.pairs = grid.penalties
+        self.points = [(a, b, r) for r in self.ranks for a, b in self.pairs]
+
+    def _chunks(self) -> Iterator[list[tuple[float, float]]]:
+        step = max(1, CHUNK // max(1, self.n * self.m * len(self.ranks)))
+        for start in range(0, len(self.pairs), step):
+            yield self.pairs[start : start + step]
+
+    def _scores(self, pairs: list[tuple[float, float]]) -> np.ndarray:
+        """Give (len(ranks), len(pairs), m, n) held-out scores."""
+        out = np.zeros((len(self.ranks), len(pairs), self.m, self.n))
+        shifts = [self.grid.shift_pair(a, b) for a, b in pairs]
+        needed = sorted({i for pair in shifts for i in pair})
+        for block in self.blocks:
+            found = dict(zip(needed, block.scores(needed), strict=True))
+            # W is the same for alpha = 0 and any r: A equals B there.
+            W = descending_eigh(block.inner(shifts))[1]
+            for p, (i, j) in enumerate(shifts):
+                FA, FB = found[i], found[j]  # (folds, size, m)
+                for k, r in enumerate(self.ranks):
+                    Wr = W[p][..., :r]
+                    F = FB + ((FA - FB) @ Wr) @ np.swapaxes(Wr, -1, -2)
+                    # Advanced indexing puts the rows first; a sample may be held out repeatedly.
+                    out[k, p][:, block.rows.ravel()] += F.reshape(-1, self.m).T
+        if (self.times > 1).any():
+            out /= np.maximum(self.times, 1)
+        return out
+
+    def run(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Give pooled scores, scores by fold and thresholds of all points, in their order."""
+        parts = []
+        tested = self.times > 0
+        for pairs in self._chunks():
+            scores = self._scores(pairs).reshape(-1, self.m, self.n)
+            if not tested.all():
+                scores = np.ascontiguousarray(scores[..., tested])
+            thresholds = self._thresholds(scores)
+            pooled, split = self.scorer.score(scores, self.rule, thresholds, self.by_fold)
+            shape = (len(self.ranks), len(pairs))
+            parts.append([a.reshape(*shape, -1) for a in (pooled, split, thresholds)])
+        joined = [np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True)]
+        pooled, split, thresholds = (a.reshape(len(self.points), -1) for a in joined)
+        return pooled[:, 0], split, thresholds
+
+    def _thresholds(self, scores: np.ndarray) -> np.ndarray:
+        if not self.scorer.codec.multilabel:
+            return np.zeros(scores.shape[:2])
+        return self.rule.fit_grid(scores, self.scorer.truth, self.scorer.weights)
+
+    def heldout_scores(self, index: int) -> np.ndarray:
+        """Give (n, m) held-out scores of one grid point, NaN where a sample never was held out."""
+        alpha, beta, r = self.points[index]
+        scores = self._scores([(alpha, beta)])[self.ranks.index(r), 0].T.copy()
+        scores[self.times == 0] = np.nan
+        return scores

@@ -1,0 +1,284 @@
+"""Figures of merit of multi-label predictions: arrays in, floats out.
+
+Label sets are compared by :func:`hamming_loss`, :func:`accuracy` and the F1 family, the order of
+scores by the others. Conventions, all stated at each function:
+
+* F1 with neither a positive nor a prediction (0/0) is ``zero_division``: 0 in papers 000 and 001,
+  1 on some tables of paper 004.
+* Rows with no or with all labels have no order to get wrong: ``trivial="skip"`` leaves them out
+  (ML-kNN's code and paper 004), ``"count"`` counts them as perfect (scikit-learn).
+* Tied labels share the worst rank (``ties="worst"``, scikit-learn, no matter how labels are
+  arranged) or go by descending label index (``ties="index"``, ML-kNN's code).
+* Labels without a positive or without a negative have no AUC and are left out of its mean.
+
+A mean over nothing is NaN.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from eigenlabel._validation import check_choice, check_number, check_scores
+from eigenlabel.labels import check_label_matrix
+
+Weights = np.ndarray | None
+
+
+def _pair(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
+    Y, P = check_label_matrix(y_true, "y_true"), check_label_matrix(y_pred, "y_pred")
+    if Y.shape != P.shape:
+        raise ValueError(f"y_true has shape {Y.shape}, y_pred {P.shape}.")
+    return Y, P
+
+
+def _scored(y_true: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
+    Y = check_label_matrix(y_true, "y_true")
+    return Y, check_scores("scores", scores, Y.shape)
+
+
+def _weights(sample_weight: Any, n: int) -> np.ndarray:
+    if sample_weight is None:
+        return np.ones(n)
+    w = np.asarray(sample_weight, dtype=float)
+    if w.shape != (n,):
+        raise ValueError(f"sample_weight has shape {w.shape}, needed ({n},).")
+    return w
+
+
+def _average(values: np.ndarray, weights: np.ndarray) -> float:
+    total = weights.sum()
+    return float(values @ weights / total) if total > 0 else float("nan")
+
+
+def f1_from_counts(
+    hits: np.ndarray, predicted: np.ndarray, positives: np.ndarray, zero_division: float = 0.0
+) -> np.ndarray:
+    """Give 2 hits / (predicted + positives), ``zero_division`` for 0/0."""
+    total = predicted + positives
+    return np.where(total > 0, 2 * hits / np.where(total > 0, total, 1.0), zero_division)
+
+
+def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Weights = None) -> float:
+    """Give the share of wrong entries of the label matrix, all rows counted."""
+    Y, P = _pair(y_true, y_pred)
+    return _average((Y != P).mean(axis=1), _weights(sample_weight, len(Y)))
+
+
+def accuracy(y_true: Any, y_pred: Any, *, sample_weight: Weights = None) -> float:
+    """Give the share of rows whose label set is right as a whole."""
+    Y, P = _pair(y_true, y_pred)
+    return _average((Y == P).all(axis=1), _weights(sample_weight, len(Y)))
+
+
+def _label_counts(Y: np.ndarray, P: np.ndarray, sample_weight: Weights) -> tuple[np.ndarray, ...]:
+    w = _weights(sample_weight, len(Y))
+    return w @ (Y & P), w @ P, w @ Y
+
+
+def f1_macro(
+    y_true: Any, y_pred: Any, *, zero_division: float = 0.0, sample_weight: Weights = None
+) -> float:
+    """Give the mean over labels of their F1; a label with 0/0 counts as ``zero_division``."""
+    counts = _label_counts(*_pair(y_true, y_pred), sample_weight)
+    return float(f1_from_counts(*counts, zero_division).mean())
+
+
+def f1_micro(
+    y_true: Any, y_pred: Any, *, zero_division: float = 0.0, sample_weight: Weights = None
+) -> float:
+    """Give F1 of all entries of the label matrix together."""
+    counts = _label_counts(*_pair(y_true, y_pred), sample_weight)
+    return float(f1_from_counts(*(c.sum() for c in counts), zero_division))
+
+
+def f1_samples(
+    y_true: Any, y_pred: Any, *, zero_division: float = 0.0, sample_weight: Weights = None
+) -> float:
+    """Give the mean over samples of the F1 of their label set."""
+    Y, P = _pair(y_true, y_pred)
+    f1 = f1_from_counts((Y & P).sum(axis=1), P.sum(axis=1), Y.sum(axis=1), zero_division)
+    return _average(f1, _weights(sample_weight, len(Y)))
+
+
+def _ranks(scores: np.ndarray, ties: str) -> np.ndarray:
+    """Rank labels in each row, 1 the highest score."""
+    check_choice("ties", ties, ("worst", "index"))
+    if ties == "worst":
+        return rankdata(-scores, method="max", axis=1)
+    return rankdata(-scores[:, ::-1], method="ordinal", axis=1)[:, ::-1]
+
+
+def _row_means(per_label: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    return (per_label * Y).sum(axis=1) / np.maximum(Y.sum(axis=1), 1)
+
+
+def _over_rows(
+    values: np.ndarray, Y: np.ndarray, perfect: float, trivial: str, sample_weight: Weights
+) -> float:
+    check_choice("trivial", trivial, ("skip", "count"))
+    plain = ~(Y.any(axis=1) & ~Y.all(axis=1))
+    w = _weights(sample_weight, len(Y))
+    if trivial == "skip":
+        return _average(values[~plain], w[~plain])
+    return _average(np.where(plain, perfect, values), w)
+
+
+def ranking_loss(
+    y_true: Any, scores: Any, *, trivial: str = "skip", sample_weight: Weights = None
+) -> float:
+    """Give the share of (true, false) label pairs in the wrong order; a tie is an error.
+
+    Equals scikit-learn's ``label_ranking_loss`` with ``trivial="count"``.
+    """
+    Y, F = _scored(y_true, scores)
+    above = rankdata(-F, method="max", axis=1)  # labels scored at least as high
+    true_above = rankdata(np.where(Y, -F, np.inf), method="max", axis=1)
+    false = np.maximum((~Y).sum(axis=1), 1)
+    loss = _row_means(above - true_above, Y) / false
+    return _over_rows(loss, Y, 0.0, trivial, sample_weight)
+
+
+def average_precision(
+    y_true: Any,
+    scores: Any,
+    *,
+    ties: str = "worst",
+    trivial: str = "skip",
+    sample_weight: Weights = None,
+) -> float:
+    """Give the mean precision at the rank of each true label, averaged over samples.
+
+    Equals scikit-learn's ``label_ranking_average_precision_score`` with ``trivial="count"``.
+    """
+    Y, F = _scored(y_true, scores)
+    rank = _ranks(F, ties)
+    order = np.where(Y, rank, np.inf)  # among true labels, by the same rank
+    true_rank = rankdata(order, method="max", axis=1)
+    return _over_rows(_row_means(true_rank / rank, Y), Y, 1.0, trivial, sample_weight)
+
+
+def one_error(
+    y_true: Any, scores: Any, *, trivial: str = "skip", sample_weight: Weights = None
+) -> float:
+    """Give the share of samples whose top label is wrong; a hit if any of the tied top is true."""
+    Y, F = _scored(y_true, scores)
+    top = F.max(axis=1, keepdims=True) == F
+    return _over_rows(~(top & Y).any(axis=1), Y, 0.0, trivial, sample_weight)
+
+
+def coverage(
+    y_true: Any, scores: Any, *, ties: str = "worst", sample_weight: Weights = None
+) -> float:
+    """Give how many labels further than the first one must go to meet all true ones.
+
+    One less than scikit-learn's ``coverage_error``; rows without labels are left out.
+    """
+    Y, F = _scored(y_true, scores)
+    deepest = np.where(Y, _ranks(F, ties), 0).max(axis=1)
+    some = Y.any(axis=1)
+    return _average(deepest[some] - 1.0, _weights(sample_weight, len(Y))[some])
+
+
+def _auc(y: np.ndarray, s: np.ndarray, w: np.ndarray) -> float:
+    """Give P(positive scored above negative), ties a half, with weights; NaN if undefined."""
+    _, group = np.unique(s, return_inverse=True)
+    negative = np.bincount(group, weights=w * ~y)
+    positive = np.bincount(group, weights=w * y)
+    total = positive.sum() * negative.sum()
+    below = np.cumsum(negative) - negative / 2
+    return float(positive @ below / total) if total > 0 else float("nan")
+
+
+def auc_per_label(y_true: Any, scores: Any, *, sample_weight: Weights = None) -> np.ndarray:
+    """Give the area under the ROC curve of each label (m,), NaN where it is undefined."""
+    Y, F = _scored(y_true, scores)
+    if sample_weight is not None:
+        w = _weights(sample_weight, len(Y))
+        return np.array([_auc(Y[:, j], F[:, j], w) for j in range(Y.shape[1])])
+    positive = Y.sum(axis=0)
+    pairs = positive * (len(Y) - positive)
+    below = (rankdata(F, axis=0) * Y).sum(axis=0) - positive * (positive + 1) / 2
+    return np.where(pairs > 0, below / np.maximum(pairs, 1), np.nan)
+
+
+def auc_macro(y_true: Any, scores: Any, *, sample_weight: Weights = None) -> float:
+    """Give the mean AUC over the labels that have one."""
+    auc = auc_per_label(y_true, scores, sample_weight=sample_weight)
+    defined = ~np.isnan(auc)
+    return _average(auc[defined], np.ones(defined.sum()))
+
+
+def auc_micro(y_true: Any, scores: Any, *, sample_weight: Weights = None) -> float:
+    """Give the AUC of all entries of the label matrix together."""
+    Y, F = _scored(y_true, scores)
+    w = np.repeat(_weights(sample_weight, len(Y)), Y.shape[1])
+    return _auc(Y.ravel(), F.ravel(), w)
+
+
+def precision_at_k(y_true: Any, scores: Any, k: int = 5, *, sample_weight: Weights = None) -> float:
+    """Give the share of true labels among the k highest scores; ties go to the first label.
+
+    The denominator is k for every row, as in the Extreme Classification Repository.
+    """
+    Y, F = _scored(y_true, scores)
+    check_number("k", k, 1, Y.shape[1], integer=True)
+    top = np.argsort(-F, axis=1, kind="stable")[:, :k]
+    hits = np.take_along_axis(Y, top, axis=1).sum(axis=1) / k
+    return _average(hits, _weights(sample_weight, len(Y)))
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric with what it reads ("labels" or "scores") and whether more is better."""
+
+    function: Callable[..., float]
+    reads: str
+    greater_is_better: bool
+
+
+METRICS: dict[str, Metric] = {
+    "hamming_loss": Metric(hamming_loss, "labels", False),
+    "accuracy": Metric(accuracy, "labels", True),
+    "f1_macro": Metric(f1_macro, "labels", True),
+    "f1_micro": Metric(f1_micro, "labels", True),
+    "f1_samples": Metric(f1_samples, "labels", True),
+    "ranking_loss": Metric(ranking_loss, "scores", False),
+    "average_precision": Metric(average_precision, "scores", True),
+    "one_error": Metric(one_error, "scores", False),
+    "coverage": Metric(coverage, "scores", False),
+    "auc_macro": Metric(auc_macro, "scores", True),
+    "auc_micro": Metric(auc_micro, "scores", True),
+    "precision_at_1": Metric(lambda y, s, **kw: precision_at_k(y, s, 1, **kw), "scores", True),
+    "precision_at_3": Metric(
+        lambda y, s, **kw: precision_at_k(y, s, min(3, np.shape(s)[1]), **kw), "scores", True
+    ),
+    "precision_at_5": Metric(
+        lambda y, s, **kw: precision_at_k(y, s, min(5, np.shape(s)[1]), **kw), "scores", True
+    ),
+}
+
+
+def evaluate(
+    y_true: Any, scores: Any, y_pred: Any = None, *, sample_weight: Weights = None
+) -> dict[str, float]:
+    """Give every metric of this module by name, label-set ones if ``y_pred`` is given.
+
+    ``scores`` may be None for label sets alone. Conventions are each function's defaults;
+    precision at k of more labels than there are is that of all of them.
+
+    Examples
+    --------
+    >>> from eigenlabel import metrics
+    >>> figures = metrics.evaluate([[1, 0], [0, 1]], [[0.9, 0.1], [0.2, 0.7]], [[1, 0], [1, 1]])
+    >>> round(figures["f1_micro"], 3), figures["ranking_loss"]
+    (0.8, 0.0)
+    """
+    inputs = {"scores": scores, "labels": y_pred}
+    return {
+        name: metric.function(y_true, inputs[metric.reads], sample_weight=sample_weight)
+        for name, metric in METRICS.items()
+        if inputs[metric.reads] is not None
+    }

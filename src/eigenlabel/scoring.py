@@ -1,0 +1,171 @@
+"""Score many sets of held-out scores at once, by our metrics or any scikit-learn scorer.
+
+A scorer of scikit-learn wants an estimator; it gets one whose X *is* the scores. Losses are
+negated, so that more is always better.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import get_scorer
+
+from eigenlabel.labels import LabelCodec
+from eigenlabel.metrics import METRICS, f1_from_counts
+from eigenlabel.thresholds import Rule
+
+
+class PrecomputedScores(ClassifierMixin, BaseEstimator):
+    """A fitted classifier whose decision function is its input."""
+
+    def __init__(self, codec: LabelCodec, rule: Rule, thresholds: np.ndarray) -> None:
+        self.codec = codec
+        self.rule = rule
+        self.thresholds = thresholds
+        self.classes_ = codec.classes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        """Give X back."""
+        return self.codec.shape_scores(X)
+
+    def predict(self, X: np.ndarray) -> Any:
+        """Decide by the thresholds, or by the highest score."""
+        if self.codec.multilabel:
+            return self.codec.decode(self.rule.decide(X, self.thresholds))
+        return self.codec.decide(X)
+
+
+# Metrics that depend on hits, predictions and positives per label alone.
+_COUNTED: dict[str, Callable[..., np.ndarray]] = {
+    "f1_macro": lambda h, p, y: f1_from_counts(h, p, y).mean(axis=1),
+    "f1_micro": lambda h, p, y: f1_from_counts(h.sum(axis=1), p.sum(axis=1), y.sum(axis=0)),
+}
+
+
+class GridScorer:
+    """Score sets of held-out scores (g, m, n) as a whole and by fold.
+
+    Parameters
+    ----------
+    scoring : name of a metric of ``eigenlabel.metrics``, name of a scikit-learn scorer, or a
+        callable ``scorer(estimator, X, y)``
+    codec, truth : the form of y and its boolean matrix (m, n)
+    y : the target as given, for scorers of scikit-learn
+    fold : (n,) number of each sample's fold
+    weights : (n,) or None
+    """
+
+    def __init__(
+        self,
+        scoring: str | Callable[..., float],
+        codec: LabelCodec,
+        truth: np.ndarray,
+        y: Any,
+        fold: np.ndarray,
+        weights: np.ndarray | None,
+    ) -> None:
+        self.codec, self.truth, self.y, self.weights = codec, truth, y, weights
+        self.fold, self.n_folds = fold, int(fold.max()) + 1
+        self.scorer = _scorer(scoring, codec)
+        self.metric = METRICS[scoring] if self.scorer is None else None
+        self.counted = _COUNTED.get(scoring) if self.scorer is None else None
+
+    def score(
+        self, scores: np.ndarray, rule: Rule, thresholds: np.ndarray, by_fold: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Give the scores of each set on all samples (g,) and by fold (g, folds), greater better.
+
+        Without ``by_fold`` the second has no columns.
+        """
+        if self.counted is not None:
+            return self._score_counts(scores, rule, thresholds, by_fold)
+        everything = np.ones(len(self.fold), dtype=bool)
+        pooled = self._score_each(scores, rule, thresholds, everything)
+        split = np.empty((len(scores), 0))
+        if by_fold:
+            masks = (self.fold == k for k in range(self.n_folds))
+            split = np.column_stack(
+                [self._score_each(scores, rule, thresholds, mask) for mask in masks]
+            )
+        return pooled, split
+
+    def _score_counts(
+        self, scores: np.ndarray, rule: Rule, thresholds: np.ndarray, by_fold: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        decisions = np.stack(
+            [rule.decide(s.T, t).T for s, t in zip(scores, thresholds, strict=True)]
+        )
+        member = np.zeros((len(self.fold), self.n_folds))
+        member[np.arange(len(self.fold)), self.fold] = 1.0 if self.weights is None else self.weights
+        hits = (decisions & self.truth) @ member  # (g, m, folds)
+        predicted = decisions @ member
+        positives = self.truth @ member  # (m, folds)
+        assert self.counted is not None
+        pooled = self.counted(hits.sum(axis=2), predicted.sum(axis=2), positives.sum(axis=1))
+        if not by_fold:
+            return pooled, np.empty((len(scores), 0))
+        split = [
+            self.counted(hits[..., k], predicted[..., k], positives[:, k])
+            for k in range(self.n_folds)
+        ]
+        return pooled, np.column_stack(split)
+
+    def _score_each(
+        self, scores: np.ndarray, rule: Rule, thresholds: np.ndarray, mask: np.ndarray
+    ) -> np.ndarray:
+        weights = None if self.weights is None else self.weights[mask]
+        return np.array(
+            [
+                self._score_one(s.T[mask], rule, t, mask, weights)
+                for s, t in zip(scores, thresholds, strict=True)
+            ]
+        )
+
+    def _score_one(
+        self,
+        scores: np.ndarray,
+        rule: Rule,
+        thresholds: np.ndarray,
+        mask: np.ndarray,
+        weights: np.ndarray | None,
+    ) -> float:
+        if self.metric is not None:
+            given = scores if self.metric.reads == "scores" else rule.decide(scores, thresholds)
+            value = self.metric.function(self.truth.T[mask], given, sample_weight=weights)
+            return value if self.metric.greater_is_better else -value
+        assert self.scorer is not None
+        estimator = PrecomputedScores(self.codec, rule, thresholds)
+        extra = {} if weights is None or not self._weighted() else {"sample_weight": weights}
+        return float(self.scorer(estimator, scores, self.y[mask], **extra))
+
+    def _weighted(self) -> bool:
+        """Tell whether the scorer takes sample weights."""
+        parameters = inspect.signature(self.scorer).parameters.values()
+        return any(p.name == "sample_weight" or p.kind == p.VAR_KEYWORD for p in parameters)
+
+
+def _scorer(scoring: str | Callable[..., float], codec: LabelCodec) -> Callable[..., float] | None:
+    """Give the scikit-learn scorer to call, or None where the name is one of our metrics.
+
+    Names that both know are ours for a label matrix and scikit-learn's for a 1-D y, whose label
+    sets are single classes.
+    """
+    if callable(scoring):
+        return scoring
+    ours = METRICS.get(scoring)
+    if ours is not None and codec.multilabel:
+        return None
+    try:
+        return get_scorer(scoring)
+    except (ValueError, KeyError) as error:
+        if ours is not None and ours.reads == "scores":
+            return None
+        raise ValueError(
+            f"Unknown scoring {scoring!r}: use one of {', '.join(METRICS)}, a scikit-learn scorer "
+            "name, or a callable scorer(estimator, X, y)."
+        ) from error

@@ -1,0 +1,222 @@
+"""Rules that turn scores into label sets. They see arrays, never X.
+
+A rule has two verbs: ``fit`` gives one threshold per label from scores and true labels (held-out
+scores, if it is to mean anything on new data), ``decide`` gives label sets. Every rule is exact:
+it compares all cuts of the sorted scores, never cuts tied scores apart, and predicts a label
+that never occurs for nobody.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from eigenlabel._validation import check_number, check_scores
+from eigenlabel.curves import CutCurves, cut_thresholds
+from eigenlabel.labels import check_label_matrix
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Base of the rules: thresholds are per label, decisions ``scores > thresholds``."""
+
+    name: ClassVar[str]
+
+    def fit(self, scores: Any, Y: Any, sample_weight: np.ndarray | None = None) -> np.ndarray:
+        """Give the thresholds (m,) for scores (n, m) of a 0/1 label matrix (n, m)."""
+        Y = check_label_matrix(Y, "Y")
+        scores = check_scores("scores", scores, Y.shape)
+        grid = np.ascontiguousarray(scores.T)[None]
+        return self.fit_grid(grid, np.ascontiguousarray(Y.T), sample_weight)[0]
+
+    def fit_grid(
+        self, scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        """Give thresholds (g, m) for g sets of scores (g, m, n) at once."""
+        raise NotImplementedError
+
+    def decide(self, scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+        """Give boolean label sets (n, m)."""
+        return scores > thresholds
+
+
+@dataclass(frozen=True)
+class Zero(Rule):
+    """Threshold zero, the least-squares decision for +-1 targets."""
+
+    name: ClassVar[str] = "zero"
+
+    def fit_grid(
+        self,
+        scores: np.ndarray,
+        truth: np.ndarray,  # noqa: ARG002
+        weights: np.ndarray | None,  # noqa: ARG002
+    ) -> np.ndarray:
+        """Give zeros."""
+        return np.zeros(scores.shape[:2])
+
+
+@dataclass(frozen=True)
+class PerLabelF1(Rule):
+    """The F1 optimum of each label (papers 000 and 001).
+
+    Of equal optima the lowest threshold wins, as in the authors' code. With ``fbr`` in (0, 1] a
+    label whose best F1 stays below it gets its highest score as threshold (SCutFBR.1 of Fan and
+    Lin): a cut that few positives suggest is not trusted.
+    """
+
+    fbr: float = 0.0
+    name: ClassVar[str] = "f1"
+
+    def fit_grid(
+        self, scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        """Give the best cut per label; g m n log n."""
+        check_number("fbr", self.fbr, 0, 1)
+        curves = CutCurves(scores, truth, weights)
+        f1 = curves.f1()
+        best = curves.best(f1)
+        rare = (curves.at(f1, best) < self.fbr) & (curves.positives > 0)
+        return np.where(rare, curves.sorted[..., 0], curves.thresholds(best))
+
+
+@dataclass(frozen=True)
+class Global(Rule):
+    """One threshold for all labels, the optimum of micro F1 (paper 002, Algorithm 1)."""
+
+    name: ClassVar[str] = "global"
+
+    def fit_grid(
+        self, scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        """Give the best common cut; g m n log(m n)."""
+        g, m, _ = scores.shape
+        repeated = None if weights is None else np.tile(weights, m)
+        curves = CutCurves(scores.reshape(g, 1, -1), truth.reshape(1, -1), repeated)
+        return np.repeat(curves.thresholds(curves.best(curves.f1())), m, axis=1)
+
+
+@dataclass(frozen=True)
+class Proportional(Rule):
+    """Each label is predicted as often as it occurs (PCut), ties going to the nearer side."""
+
+    name: ClassVar[str] = "proportional"
+
+    def fit_grid(
+        self, scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        """Give the cut whose predicted weight is nearest to that of the positives."""
+        g, m, n = scores.shape
+        order = np.argsort(scores, axis=-1)[..., ::-1]
+        ordered = np.take_along_axis(scores, order, axis=-1)
+        w = np.ones(n) if weights is None else weights
+        predicted = np.concatenate([np.zeros((g, m, 1)), np.cumsum(w[order], axis=-1)], axis=-1)
+        off = np.abs(predicted - (truth @ w)[:, None])
+        off[..., 1:-1][ordered[..., 1:] == ordered[..., :-1]] = np.inf  # would cut ties apart
+        return cut_thresholds(ordered, off.argmin(axis=-1))
+
+
+@dataclass(frozen=True)
+class Top(Rule):
+    """The ``n_labels`` highest scores of each sample (paper 003); ties go to the first label.
+
+    It needs no thresholds; ``fit`` gives NaN.
+    """
+
+    n_labels: int = 5
+    name: ClassVar[str] = "top"
+
+    def fit_grid(
+        self,
+        scores: np.ndarray,
+        truth: np.ndarray,  # noqa: ARG002
+        weights: np.ndarray | None,  # noqa: ARG002
+    ) -> np.ndarray:
+        """Give NaN."""
+        check_number("n_labels", self.n_labels, 0, integer=True)
+        return np.full(scores.shape[:2], np.nan)
+
+    def decide(self, scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:  # noqa: ARG002
+        """Mark the highest scores of each row."""
+        top = np.argsort(-scores, axis=1, kind="stable")[:, : self.n_labels]
+        decisions = np.zeros(scores.shape, dtype=bool)
+        np.put_along_axis(decisions, top, True, axis=1)
+        return decisions
+
+
+@dataclass(frozen=True)
+class Mixed(Rule):
+    """Macro and micro F1 at once: climb ``weight`` macro F1 + (1 - ``weight``) micro F1.
+
+    With micro F1 = F and its denominator Q, both from the last sweep, each label takes the cut
+    that maximises ``weight F1_j / m + (1 - weight) (2 TP_j - F P_j) / Q`` (Dinkelbach's device:
+    for fixed F the micro part is a sum over labels). A sweep that does not raise the objective is
+    not taken, so it never falls. Cuts of rare labels, which their own F1 leaves to chance, are
+    steadied by what they cost the whole.
+    """
+
+    weight: float = 0.7
+    max_sweeps: int = 50
+    name: ClassVar[str] = "mixed"
+
+    def fit_grid(
+        self, scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        """Give the cuts where the climb ends; the sorting costs more than the sweeps."""
+        check_number("weight", self.weight, 0, 1)
+        curves = CutCurves(scores, truth, weights)
+        f1 = curves.f1()
+        best = curves.best(f1)
+        objective, F, Q = self._objective(curves, f1, best)
+        m = len(curves.positives)
+        active = np.arange(len(best))
+        for _ in range(self.max_sweeps):
+            a = active
+            micro = (2 * curves.hits[a] - F[a, None] * curves.predicted[a]) / Q[a, None]
+            moved = curves.best(self.weight * f1[a] / m + (1 - self.weight) * micro)
+            new, newF, newQ = self._objective(curves, f1, moved, a)
+            up = new > objective[a]
+            active = a[up]
+            if not active.size:
+                break
+            best[active], objective[active] = moved[up], new[up]
+            F[active], Q[active] = newF[up], newQ[up]
+        return curves.thresholds(best)
+
+    def _objective(
+        self,
+        curves: CutCurves,
+        f1: np.ndarray,
+        candidate: np.ndarray,
+        rows: np.ndarray | slice = slice(None),
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Give the objective, micro F1 and its denominator for chosen cuts, each (g,)."""
+        hits = curves.at(curves.hits[rows], candidate).sum(axis=1)
+        total = curves.at(curves.predicted[rows], candidate).sum(axis=1) + curves.positives.sum()
+        Q = np.where(total == 0, 1.0, total)
+        micro = 2 * hits / Q
+        macro = curves.at(f1[rows], candidate).mean(axis=1)
+        return self.weight * macro + (1 - self.weight) * micro, micro, Q
+
+
+RULES: dict[str, Rule] = {
+    "zero": Zero(),
+    "f1": PerLabelF1(),
+    "fbr": PerLabelF1(fbr=0.1),
+    "global": Global(),
+    "top": Top(),
+    "proportional": Proportional(),
+    "mixed": Mixed(),
+}
+
+
+def get_rule(rule: str | Rule) -> Rule:
+    """Give the rule of a name, or the rule itself."""
+    if isinstance(rule, Rule):
+        return rule
+    if rule not in RULES:
+        raise ValueError(
+            f"Unknown threshold rule {rule!r}: use one of {', '.join(map(repr, RULES))}, or a rule "
+            "of eigenlabel.thresholds with its own settings, such as Mixed(weight=0.5)."
+        )
+    return RULES[rule]
