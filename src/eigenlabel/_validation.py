@@ -38,8 +38,6 @@ def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     weights = np.asarray(
         _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     )
-    if not weights.any():
-        raise ValueError("sample_weight is zero for every sample: at least one must count.")
     return None if np.all(weights == 1) else weights
 
 

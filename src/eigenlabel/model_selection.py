@@ -99,25 +99,59 @@ def _deal_groups(
     return owner[group]
 
 
-def _cover_training(part: np.ndarray, Y: np.ndarray, give: int, take: int, train: Any) -> None:
-    """Swap rows, in place, so that the training rows meet every label that part ``give`` has.
+def _cover_training(part: np.ndarray, Y: np.ndarray, give: int) -> None:
+    """Swap rows, in place, so that the training part 0 meets every label that part ``give`` has.
 
-    ``train(part)`` marks the training rows, among them part ``take``. A row of ``give`` with a
-    missing label changes places with a row of ``take`` whose labels all occur elsewhere in
-    training; where there is none, ``take`` grows by one.
+    A row of ``give`` with a missing label changes places with a training row whose labels all
+    occur elsewhere in training; where there is none, training grows by one.
     """
-    inside = Y[train(part)].sum(axis=0)
+    inside = Y[part == 0].sum(axis=0)
     for j in np.flatnonzero((inside == 0) & Y[part == give].any(axis=0)):
         if inside[j]:
             continue  # an earlier swap brought it
         row = np.flatnonzero((part == give) & Y[:, j])[0]
-        spare = np.flatnonzero(part == take)
+        spare = np.flatnonzero(part == 0)
         free = spare[(~Y[spare] | (inside + Y[row] > 1)).all(axis=1)]
-        part[row] = take
+        part[row] = 0
         inside = inside + Y[row]
         if free.size:
             part[free[0]] = give
             inside = inside - Y[free[0]]
+
+
+def _spread_labels(part: np.ndarray, Y: np.ndarray, k: int) -> None:
+    """Swap rows between folds, in place, so that no label has all its positives in one fold.
+
+    Each swap must lower the number of such labels, so this ends; labels with one positive are
+    not counted.
+    """
+    Y = Y[:, Y.sum(axis=0) > 1]
+    total = Y.sum(axis=0)
+    counts = np.stack([Y[part == f].sum(axis=0) for f in range(k)])
+    for f, j in np.argwhere(counts == total):
+        if counts[f, j] < total[j]:
+            continue  # an earlier swap freed it
+        for a in np.flatnonzero((part == f) & Y[:, j]):
+            b = _partner(a, part, Y, counts, total)
+            if b is not None:
+                change = Y[b].astype(int) - Y[a]
+                counts[f] += change
+                counts[part[b]] -= change
+                part[a], part[b] = part[b], f
+                break
+
+
+def _partner(
+    a: int, part: np.ndarray, Y: np.ndarray, counts: np.ndarray, total: np.ndarray
+) -> int | None:
+    """Find a row of another fold to change places with row a, or None."""
+    others = np.flatnonzero(part != part[a])
+    change = Y[others].astype(int) - Y[a]
+    mine, theirs = counts[part[a]], counts[part[others]]
+    before = (mine == total).sum() + (theirs == total).sum(axis=1)
+    after = (mine + change == total).sum(axis=1) + (theirs - change == total).sum(axis=1)
+    better = np.flatnonzero(after < before)
+    return int(others[better[0]]) if better.size else None
 
 
 class _LabelSplitter:
@@ -133,8 +167,9 @@ class _LabelSplitter:
 class MultilabelStratifiedKFold(_LabelSplitter, BaseCrossValidator):
     """Split into k folds with every label's share of positives kept in each.
 
-    Every label with at least two positives has one outside each fold, so a model can be trained
-    on it; a label with a single positive cannot (it is missing once, when its sample is held out).
+    Labels with two or more positives have one outside each fold, so that a model can be trained on
+    them (rows are swapped until they do); a label with a single positive is missing once, when its
+    sample is held out.
     With ``groups``, samples of a group stay together and shares are kept as well as groups allow.
 
     Parameters
@@ -177,9 +212,7 @@ class MultilabelStratifiedKFold(_LabelSplitter, BaseCrossValidator):
         if groups is None:
             sizes = np.full(k, n // k) + (np.arange(k) < n % k)
             part = _deal(Y, sizes, rng)
-            several = Y[:, Y.sum(axis=0) > 1]
-            for i in range(k):
-                _cover_training(part, several, i, (i + 1) % k, lambda part, i=i: part != i)
+            _spread_labels(part, Y, k)
         else:
             part = _deal_groups(Y, groups, np.full(k, 1 / k), rng)
         for i in range(k):
@@ -233,7 +266,7 @@ class MultilabelStratifiedShuffleSplit(_LabelSplitter, BaseShuffleSplit):
             if groups is None:
                 part = _deal(Y, sizes, rng)
                 for give in (1, 2):
-                    _cover_training(part, Y, give, 0, lambda part: part == 0)
+                    _cover_training(part, Y, give)
             else:
                 used = sizes[sizes > 0]
                 part = np.flatnonzero(sizes > 0)[_deal_groups(Y, groups, used / n, rng)]

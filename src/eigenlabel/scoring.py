@@ -71,9 +71,9 @@ class GridScorer:
     ) -> None:
         self.codec, self.truth, self.y, self.weights = codec, truth, y, weights
         self.fold, self.n_folds = fold, int(fold.max()) + 1
+        self.counted = _COUNTED.get(scoring) if isinstance(scoring, str) else None
         self.scorer = _scorer(scoring, codec)
         self.metric = METRICS[scoring] if self.scorer is None else None
-        self.counted = _COUNTED.get(scoring) if self.scorer is None else None
 
     def score(
         self, scores: np.ndarray, rule: Rule, thresholds: np.ndarray, by_fold: bool
@@ -97,14 +97,12 @@ class GridScorer:
     def _score_counts(
         self, scores: np.ndarray, rule: Rule, thresholds: np.ndarray, by_fold: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        decisions = np.stack(
-            [rule.decide(s.T, t).T for s, t in zip(scores, thresholds, strict=True)]
-        )
+        truth, decisions = self._decisions(scores, rule, thresholds)
         member = np.zeros((len(self.fold), self.n_folds))
         member[np.arange(len(self.fold)), self.fold] = 1.0 if self.weights is None else self.weights
-        hits = (decisions & self.truth) @ member  # (g, m, folds)
+        hits = (decisions & truth) @ member  # (g, m, folds)
         predicted = decisions @ member
-        positives = self.truth @ member  # (m, folds)
+        positives = truth @ member  # (m, folds)
         assert self.counted is not None
         pooled = self.counted(hits.sum(axis=2), predicted.sum(axis=2), positives.sum(axis=1))
         if not by_fold:
@@ -114,6 +112,20 @@ class GridScorer:
             for k in range(self.n_folds)
         ]
         return pooled, np.column_stack(split)
+
+    def _decisions(
+        self, scores: np.ndarray, rule: Rule, thresholds: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Give true (m, n) and decided (g, m, n) labels; a vector y has one row per class."""
+        if self.codec.kind == "binary":
+            return np.vstack([~self.truth, self.truth]), np.concatenate(
+                [scores <= 0, scores > 0], axis=1
+            )
+        if self.codec.kind == "multiclass":
+            classes = np.arange(scores.shape[1])[:, None]
+            return self.truth, scores.argmax(axis=1)[:, None] == classes
+        decided = [rule.decide(s.T, t).T for s, t in zip(scores, thresholds, strict=True)]
+        return self.truth, np.stack(decided)
 
     def _score_each(
         self, scores: np.ndarray, rule: Rule, thresholds: np.ndarray, mask: np.ndarray

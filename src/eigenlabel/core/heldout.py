@@ -46,37 +46,31 @@ class SingleFold:
     R: Floats  # rotated right-hand side, (p, m)
     mean: Floats  # (m,)
     predict: Callable[[Floats], Floats]  # rotated coefficients (p, k) -> scores (size, k)
-    metric: Callable[[Floats, Floats], Floats]  # rotated a, b -> A'B
+    metric: Callable[[Floats], Floats]  # b -> M b with a'M b = A'B, all rotated
 
     def _solve(self, i: int) -> Floats:
         if np.isinf(self.shifts[i]):
             return self.R / self.total
         return self.reduction.solve(self.R, self.total * self.shifts[i])
 
-    def scores(self, indices: Sequence[int]) -> Floats:
-        """Give (len(indices), folds, size, m) held-out scores for these shifts.
+    def evaluate(self, pairs: Pairs) -> tuple[dict[int, Floats], Floats]:
+        """Give the scores of all shifts in some pairs, and the products of weights of the pairs.
 
-        Shift infinity is the mean of the training targets.
+        Returns
+        -------
+        scores : shift index -> (folds, size, m); shift infinity is the mean of training targets
+        inner : (len(pairs), folds, m, m), A'B; for shift infinity the limit of ``s B`` stands for B
         """
-        m = self.R.shape[1]
-        finite = [i for i in indices if np.isfinite(self.shifts[i])]
-        out = np.empty((len(indices), 1, self.rows.shape[1], m))
-        out[:] = self.mean
+        solved = {i: self._solve(i) for i in sorted({i for pair in pairs for i in pair})}
+        finite = [i for i in solved if np.isfinite(self.shifts[i])]
+        flat = np.broadcast_to(self.mean, (1, self.rows.shape[1], len(self.mean)))
+        scores = dict.fromkeys(solved, flat)
         if finite:
-            stacked = self.predict(np.hstack([self._solve(i) for i in finite]))
-            found = dict(zip(finite, np.split(stacked, len(finite), axis=1), strict=True))
-            for k, i in enumerate(indices):
-                if i in found:
-                    out[k, 0] += found[i]
-        return out
-
-    def inner(self, pairs: Pairs) -> Floats:
-        """Give (len(pairs), folds, m, m) products A'B of the weights for pairs of shifts.
-
-        For shift infinity the limit of ``s B`` stands in place of B.
-        """
-        solved = {i: self._solve(i) for i in {i for pair in pairs for i in pair}}
-        return np.stack([self.metric(solved[i], solved[j])[None] for i, j in pairs])
+            stacked = self.predict(np.hstack([solved[i] for i in finite]))
+            for i, part in zip(finite, np.split(stacked, len(finite), axis=1), strict=True):
+                scores[i] = (part + self.mean)[None]
+        images = {j: self.metric(solved[j]) for j in {j for _, j in pairs}}
+        return scores, np.stack([(solved[i].T @ images[j])[None] for i, j in pairs])
 
 
 def _gram_fold(factor: GramFactor, T: Floats, fold: Fold, shifts: Sequence[float]) -> SingleFold:
@@ -106,7 +100,7 @@ def _gram_fold(factor: GramFactor, T: Floats, fold: Fold, shifts: Sequence[float
         R=R,
         mean=mean,
         predict=lambda y: C.T @ y,
-        metric=reduction.inner,
+        metric=reduction.apply,
     )
 
 
@@ -132,7 +126,7 @@ def _covariance_fold(
         R=reduction.rotate(right),
         mean=mean if factor.centre else np.zeros(right.shape[1]),
         predict=predict,
-        metric=lambda a, b: a.T @ b,
+        metric=lambda b: b,
     )
 
 
@@ -203,14 +197,11 @@ class SmallFolds:
                 z[k] += U2 @ np.linalg.solve(U2.T @ R[k] @ U2, U2.T @ (RT[k] - R[k] @ z[k]))
         return z
 
-    def scores(self, indices: Sequence[int]) -> Floats:
-        """Give held-out scores as :meth:`SingleFold.scores` does."""
-        return np.stack([(self.T - self._residuals(i)) / self.root[..., None] for i in indices])
-
-    def inner(self, pairs: Pairs) -> Floats:
-        """Give products of weights as :meth:`SingleFold.inner` does."""
-        solved = {i: self._residuals(i) for i in {i for pair in pairs for i in pair}}
-        return np.stack([self._inner(i, j, solved[i], solved[j]) for i, j in pairs])
+    def evaluate(self, pairs: Pairs) -> tuple[dict[int, Floats], Floats]:
+        """Give scores and products of weights as :meth:`SingleFold.evaluate` does."""
+        solved = {i: self._residuals(i) for i in sorted({i for pair in pairs for i in pair})}
+        scores = {i: (self.T - z) / self.root[..., None] for i, z in solved.items()}
+        return scores, np.stack([self._inner(i, j, solved[i], solved[j]) for i, j in pairs])
 
     def _inverse(self, i: int) -> Floats:
         if np.isinf(self.shifts[i]):
@@ -227,7 +218,7 @@ class SmallFolds:
         return np.asarray(whole - np.swapaxes(B, 1, 2) @ zb - zat @ B + zat @ (QdQ @ zb))
 
 
-# Some folds of equal size: their test rows (folds, size), scores and inner products of weights.
+# Some folds of equal size, with their test rows (folds, size).
 FoldBlock = SingleFold | SmallFolds
 
 

@@ -8,7 +8,7 @@ Three ways, one answer:
 * shifts too small for the rank of M: the eigendecomposition, cut by the rank rule, which gives the
   minimum-norm solution at s = 0.
 
-A reduction works in *rotated* coordinates ``Z'y``; inner products need not be rotated back.
+A reduction works in *rotated* coordinates ``Z'y``, in which inner products are the same.
 """
 
 from collections.abc import Sequence
@@ -45,9 +45,9 @@ class SpectralReduction:
         """Rotated (M + shift)^-1 of a rotated right-hand side, null space of M left out."""
         return np.asarray(R / (self.lam + shift)[:, None])
 
-    def inner(self, Ra: Floats, Rb: Floats) -> Floats:
-        """a' M b from rotated a and b."""
-        return np.asarray(Ra.T @ (self.lam[:, None] * Rb))
+    def apply(self, R: Floats) -> Floats:
+        """Rotated M y of a rotated y."""
+        return np.asarray(self.lam[:, None] * R)
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ class TridiagonalReduction:
         _check_lapack("ptsv", info)
         return np.asarray(y)
 
-    def inner(self, Ra: Floats, Rb: Floats) -> Floats:
-        """a' M b from rotated a and b."""
-        JR = self.diagonal[:, None] * Rb
-        JR[:-1] += self.off_diagonal[:, None] * Rb[1:]
-        JR[1:] += self.off_diagonal[:, None] * Rb[:-1]
-        return np.asarray(Ra.T @ JR)
+    def apply(self, R: Floats) -> Floats:
+        """Rotated M y of a rotated y."""
+        JR = self.diagonal[:, None] * R
+        JR[:-1] += self.off_diagonal[:, None] * R[1:]
+        JR[1:] += self.off_diagonal[:, None] * R[:-1]
+        return np.asarray(JR)
 
 
 Reduction = SpectralReduction | TridiagonalReduction

@@ -118,7 +118,7 @@ class KernelMixin:
         self._check_kernel_matrix(K, precision)
         tolerance = rank_tolerance(len(K), precision)
         K, negative = nearest_psd((K + K.T) / 2, tolerance)
-        if negative < 0:
+        if negative < -np.sqrt(np.finfo(precision).eps):  # more than rounding
             warnings.warn(
                 "The kernel matrix is not positive semi-definite (smallest eigenvalue "
                 f"{negative:.2g} of the largest); its negative part is left out.",

@@ -349,17 +349,14 @@ class _Search:
         """Give (len(ranks), len(pairs), m, n) held-out scores."""
         out = np.zeros((len(self.ranks), len(pairs), self.m, self.n))
         shifts = [self.grid.shift_pair(a, b) for a, b in pairs]
-        needed = sorted({i for pair in shifts for i in pair})
         for block in self.blocks:
-            found = dict(zip(needed, block.scores(needed), strict=True))
-            # W is the same for alpha = 0 and any r: A equals B there.
-            W = descending_eigh(block.inner(shifts))[1]
+            found, S = block.evaluate(shifts)
+            W = descending_eigh(S)[1]
             for p, (i, j) in enumerate(shifts):
                 FA, FB = found[i], found[j]  # (folds, size, m)
                 for k, r in enumerate(self.ranks):
                     Wr = W[p][..., :r]
                     F = FB + ((FA - FB) @ Wr) @ np.swapaxes(Wr, -1, -2)
-                    # Advanced indexing puts the rows first; a sample may be held out repeatedly.
                     out[k, p][:, block.rows.ravel()] += F.reshape(-1, self.m).T
         if (self.times > 1).any():
             out /= np.maximum(self.times, 1)

@@ -104,7 +104,9 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self._codec, Y = LabelCodec.fit(y)
         self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
         if self._codec.multilabel:
-            self.oof_scores_ = self._collect_scores(X, y, fit_params)
+            # scikit-learn's cross_val_predict takes dense label matrices only.
+            target = Y.astype(int) if self._codec.sparse_type else y
+            self.oof_scores_ = self._collect_scores(X, target, fit_params)
             self.thresholds_ = rule.fit(self.oof_scores_, Y, fit_params.get("sample_weight"))
             if isinstance(rule, Zero) and _response(self.estimator_) == "predict_proba":
                 self.thresholds_ += 0.5  # the probability where both answers are equally likely

@@ -1,0 +1,49 @@
+"""Shared fixtures: seeds, matrices of every shape, and where real data lie."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20080824)
+
+
+def make_matrix(shape, rng):
+    """Draw an X of a named shape; two of them are not of full rank."""
+    sizes = {"tall": (40, 6), "wide": (12, 30), "square": (15, 15)}
+    if shape in sizes:
+        return rng.standard_normal(sizes[shape]) + rng.standard_normal(sizes[shape][1])
+    if shape == "deficient":
+        return rng.standard_normal((25, 3)) @ rng.standard_normal((3, 9)) + 1.0
+    if shape == "duplicates":
+        return np.repeat(rng.standard_normal((7, 10)), 3, axis=0)
+    if shape == "zero":
+        return np.zeros((10, 4))
+    raise KeyError(shape)
+
+
+SHAPES = ("tall", "wide", "square", "deficient", "duplicates", "zero")
+
+
+@pytest.fixture(params=SHAPES)
+def X(request, rng):
+    return make_matrix(request.param, rng)
+
+
+@pytest.fixture(params=SHAPES[:-1])
+def X_informative(request, rng):
+    return make_matrix(request.param, rng)
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    """The folder of real data sets: EIGENLABEL_DATA, or shared/data beside the clone."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("EIGENLABEL_DATA", beside))
+    if not folder.is_dir():
+        pytest.skip(f"no real data: {folder} is not there; set EIGENLABEL_DATA to a folder with it")
+    return folder

@@ -1,0 +1,73 @@
+"""Dense oracles: the definitions and the papers' own algorithms, written out naively."""
+
+import numpy as np
+import scipy.linalg as sl
+
+
+def ridge(X, T, shift, weights=None, centre=True):
+    """Solve the ridge normal equations directly; minimum norm at shift 0. Gives U and intercept."""
+    w = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=float)
+    n = w.sum()
+    x, t = ((w @ X) / n, (w @ T) / n) if centre else (np.zeros(X.shape[1]), np.zeros(T.shape[1]))
+    A = np.sqrt(w)[:, None] * (X - x)
+    b = np.sqrt(w)[:, None] * (T - t)
+    if shift == 0:
+        U = np.linalg.lstsq(A, b, rcond=None)[0]
+    else:
+        U = np.linalg.solve(A.T @ A / n + shift * np.eye(X.shape[1]), A.T @ b / n)
+    return U, t - x @ U
+
+
+def paper_ml_ls(X, T, alpha, beta, r):
+    """TKDD 2010, Section 3.3 to the letter, on X and T as they are: Theta (r, d) and U (d, m)."""
+    n, d = X.shape
+    left, s, Vt = np.linalg.svd(X, full_matrices=False)
+    t = int((s > s[0] * max(X.shape) * np.finfo(float).eps).sum())
+    left, s, V1 = left[:, :t], s[:t], Vt[:t].T
+    D1 = s / (s**2 / n + beta)  # Eq. 22
+    D2 = s / (s**2 / n + alpha + beta)  # Eq. 23
+    D = np.sqrt(D1 / D2)  # Eq. 24
+    C = T.T @ left @ np.diag(D2 * D)  # Eqs. 25 and 26
+    P2 = np.linalg.svd(C)[2].T
+    Q = np.linalg.qr(V1 @ np.diag(D) @ P2)[0]
+    Theta = Q[:, :r].T
+    M = X.T @ X / n + (alpha + beta) * np.eye(d)  # Eq. 10
+    U = np.linalg.solve(M - alpha * Theta.T @ Theta, X.T @ T) / n  # Eq. 9
+    return Theta, U
+
+
+def theorem_5_1(K, T, alpha, beta, r):
+    """TKDD 2010, Theorem 5.1 as a generalised eigenproblem, K invertible: fitted values K A."""
+    n = len(K)
+    N = K @ K / n + (alpha + beta) * K  # Eq. 33
+    KNK = K @ np.linalg.solve(N, K)
+    S1 = K - alpha * KNK  # Eq. 34
+    S2 = K @ np.linalg.solve(N, K @ T @ T.T @ K) @ np.linalg.solve(N, K)  # Eq. 35
+    _, Z = sl.eigh((S2 + S2.T) / 2, (S1 + S1.T) / 2)
+    Z = Z[:, ::-1][:, :r]
+    R = np.linalg.cholesky(Z.T @ K @ Z).T
+    B = np.linalg.solve(R.T, Z.T).T  # B'KB = I
+    A = np.linalg.solve(N - alpha * K @ B @ B.T @ K, K @ T) / n  # Eq. 39
+    return K @ A, B
+
+
+def objective(X, T, U, Theta, alpha, beta):
+    """Eq. 5 at its best V = Theta U."""
+    off = U - Theta.T @ (Theta @ U)
+    fit = np.sum((X @ U - T) ** 2) / len(X)
+    return fit + alpha * np.sum(off**2) + beta * np.sum(U**2)
+
+
+def projector(A):
+    """Give the orthogonal projector on the columns of A."""
+    Q = np.linalg.qr(A)[0]
+    return Q @ Q.T
+
+
+def best_thresholds(scores, Y, value, weights=None):
+    """Try every cut of one column that does not separate ties; the lowest of the best ones."""
+    w = np.ones(len(Y)) if weights is None else weights
+    cuts = [-np.inf, *np.unique(scores)]
+    figures = [value(w @ ((scores > c) & Y), w @ (scores > c), w @ Y) for c in cuts]
+    best = np.flatnonzero(np.array(figures) == max(figures))[0]
+    return scores > cuts[best], figures[best]

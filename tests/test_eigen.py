@@ -1,0 +1,39 @@
+import numpy as np
+import pytest
+
+from eigenlabel.core.eigen import descending_eigh, fix_signs, positive_count, rank_tolerance
+
+
+def test_descending_eigh_diagonalises(rng):
+    A = rng.standard_normal((4, 6, 6))
+    S = A @ np.swapaxes(A, 1, 2)
+    values, W = descending_eigh(S)
+    assert (np.diff(values, axis=-1) <= 0).all()
+    np.testing.assert_allclose(S @ W, W * values[:, None, :], atol=1e-11)
+
+
+def test_signs_do_not_depend_on_the_solver(rng):
+    W = np.linalg.qr(rng.standard_normal((7, 7)))[0]
+    flipped = W * np.array([1, -1, 1, -1, -1, 1, -1])
+    np.testing.assert_array_equal(fix_signs(W), fix_signs(flipped))
+    lead = np.abs(W).argmax(axis=0)
+    assert (fix_signs(W)[lead, range(7)] > 0).all()
+
+
+def test_sign_of_a_tie_is_that_of_the_first():
+    W = np.array([[-1.0, 0.0], [1.0 + 1e-14, 0.0]])
+    np.testing.assert_array_equal(fix_signs(W)[:, 0], -W[:, 0])
+    np.testing.assert_array_equal(fix_signs(W)[:, 1], [0, 0])
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+def test_positive_count_is_relative(scale):
+    assert positive_count(scale * np.array([1.0, 1e-3, 1e-18, -1e-17])) == 2
+    assert positive_count(np.zeros(3)) == 0
+    assert positive_count(np.zeros(0)) == 0
+
+
+def test_rank_tolerance_squares_the_rounding_of_the_data():
+    assert rank_tolerance(1000, np.float64) == 1000 * np.finfo(float).eps
+    eps = float(np.finfo(np.float32).eps)
+    assert rank_tolerance(1000, np.float32) == (1000 * eps) ** 2

@@ -1,0 +1,181 @@
+import inspect
+
+import numpy as np
+import pytest
+import sklearn.metrics as sk
+
+from eigenlabel import metrics
+from eigenlabel.metrics import METRICS, evaluate
+
+# Hand-worked: 3 samples x 2 labels with an empty row, and an empty column in the label sets.
+Y = np.array([[1, 0], [1, 1], [0, 0]])
+P = np.array([[1, 0], [0, 0], [1, 0]])
+S = np.array([[0.2, 0.8], [0.5, 0.1], [0.3, 0.9]])
+
+
+@pytest.fixture(params=["smooth", "tied"])
+def problem(request, rng):
+    Y = rng.uniform(size=(80, 6)) < np.array([0.5, 0.4, 0.3, 0.2, 0.1, 0.6])
+    Y[0], Y[1] = False, True
+    scores = rng.standard_normal(Y.shape) + Y
+    if request.param == "tied":
+        scores = np.round(scores)
+    w = rng.uniform(0.5, 2, len(Y))
+    return Y.astype(int), scores, (scores > 0.7).astype(int), w
+
+
+def test_hand_worked_label_sets():
+    assert metrics.hamming_loss(Y, P) == pytest.approx(3 / 6)
+    assert metrics.accuracy(Y, P) == pytest.approx(1 / 3)
+    # label 0: TP 1, predicted 2, positives 2 -> 1/2; label 1: TP 0, predicted 0, positives 1 -> 0
+    assert metrics.f1_macro(Y, P) == pytest.approx(0.25)
+    assert metrics.f1_micro(Y, P) == pytest.approx(2 / 5)
+    # rows: 1, 0, 0 (nothing true, one predicted)
+    assert metrics.f1_samples(Y, P) == pytest.approx(1 / 3)
+
+
+def test_hand_worked_zero_division():
+    empty = np.zeros((3, 2), dtype=int)
+    assert metrics.f1_macro(empty, empty) == 0
+    assert metrics.f1_macro(empty, empty, zero_division=1) == 1
+    assert metrics.f1_micro(empty, empty, zero_division=1) == 1
+    assert metrics.f1_samples(Y, np.zeros_like(Y), zero_division=1) == pytest.approx(1 / 3)
+
+
+def test_hand_worked_ranking():
+    # Only row 0 has both a true and a false label, in the wrong order.
+    assert metrics.ranking_loss(Y, S) == 1.0
+    assert metrics.ranking_loss(Y, S, trivial="count") == pytest.approx(1 / 3)
+    assert metrics.average_precision(Y, S) == 0.5
+    assert metrics.average_precision(Y, S, trivial="count") == pytest.approx((0.5 + 1 + 1) / 3)
+    assert metrics.one_error(Y, S) == 1.0
+    assert metrics.one_error(Y, S, trivial="count") == pytest.approx(1 / 3)
+    # Row 0 needs both labels, row 1 too, row 2 has none and is left out.
+    assert metrics.coverage(Y, S) == 1.0
+    assert metrics.precision_at_k(Y, S, 1) == pytest.approx(1 / 3)
+    assert metrics.precision_at_k(Y, S, 2) == pytest.approx(3 / 6)
+    # label 0: positives .2, .5, negative .3: 1/2; label 1: positive .1 below .8, .9: 0
+    np.testing.assert_allclose(metrics.auc_per_label(Y, S), [0.5, 0.0])
+    assert metrics.auc_macro(Y, S) == 0.25
+
+
+def test_hand_worked_ties():
+    Y, S = np.array([[0, 1, 0]]), np.array([[1.0, 1.0, 0.0]])
+    assert metrics.ranking_loss(Y, S) == 0.5  # the tie is an error
+    assert metrics.one_error(Y, S) == 0.0  # one of the tied top is true
+    assert metrics.average_precision(Y, S) == 0.5
+    assert metrics.coverage(Y, S) == 1.0
+    assert metrics.average_precision(Y, S, ties="index") == 1.0  # higher index first
+    assert metrics.coverage(Y, S, ties="index") == 0.0
+    assert metrics.average_precision(Y[:, ::-1], S[:, ::-1], ties="index") == 0.5
+    assert metrics.average_precision(np.array([[1, 0, 0]]), S, ties="index") == 0.5
+
+
+def test_labels_without_auc_are_left_out():
+    Y = np.array([[0, 1, 1], [0, 1, 0]])
+    S = np.array([[1.0, 2, 3], [2, 1, 0]])
+    np.testing.assert_array_equal(metrics.auc_per_label(Y, S), [np.nan, np.nan, 1.0])
+    assert metrics.auc_macro(Y, S) == 1.0
+    assert np.isnan(metrics.auc_macro(Y[:, :2], S[:, :2]))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_equal_to_scikit_learn(problem, weighted):
+    Y, S, P, w = problem
+    kw = {"sample_weight": w if weighted else None}
+    pairs = [
+        (metrics.hamming_loss(Y, P, **kw), sk.hamming_loss(Y, P, **kw)),
+        (metrics.accuracy(Y, P, **kw), sk.accuracy_score(Y, P, **kw)),
+        (metrics.ranking_loss(Y, S, trivial="count", **kw), sk.label_ranking_loss(Y, S, **kw)),
+        (
+            metrics.average_precision(Y, S, trivial="count", **kw),
+            sk.label_ranking_average_precision_score(Y, S, **kw),
+        ),
+        (metrics.auc_macro(Y, S, **kw), sk.roc_auc_score(Y, S, **kw)),
+        (metrics.auc_micro(Y, S, **kw), sk.roc_auc_score(Y, S, average="micro", **kw)),
+    ]
+    for average in ("macro", "micro", "samples"):
+        ours = getattr(metrics, f"f1_{average}")
+        for z in (0.0, 1.0):
+            pairs.append(
+                (
+                    ours(Y, P, zero_division=z, **kw),
+                    sk.f1_score(Y, P, average=average, zero_division=z, **kw),
+                )
+            )
+    some = Y.any(axis=1)
+    kept = {"sample_weight": w[some] if weighted else None}
+    pairs.append((metrics.coverage(Y, S, **kw) + 1, sk.coverage_error(Y[some], S[some], **kept)))
+    for ours, theirs in pairs:
+        assert ours == pytest.approx(theirs, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", list(METRICS))
+def test_weights_count_like_copies_and_rows_have_no_order(name, problem, rng):
+    Y, S, P, _ = problem
+    w = rng.integers(0, 4, len(Y))
+    copies = rng.permutation(np.repeat(np.arange(len(Y)), w))
+    metric = METRICS[name]
+    given = S if metric.reads == "scores" else P
+    weighted = metric.function(Y, given, sample_weight=w.astype(float))
+    assert weighted == pytest.approx(metric.function(Y[copies], given[copies]), rel=1e-12)
+
+
+def test_labels_have_no_order_by_default(problem, rng):
+    Y, S, P, _ = problem
+    shuffle = rng.permutation(Y.shape[1])
+    before, after = evaluate(Y, S, P), evaluate(Y[:, shuffle], S[:, shuffle], P[:, shuffle])
+    for name in before:
+        if not name.startswith("precision_at"):  # ties go to the first label there
+            assert after[name] == pytest.approx(before[name], rel=1e-12)
+
+
+def test_precision_at_k_by_brute_force(problem):
+    Y, S, _, _ = problem
+    for k in (1, 3, 6):
+        hits = [
+            sum(Y[i, j] for j in sorted(range(6), key=lambda j: (-S[i, j], j))[:k])
+            for i in range(len(Y))
+        ]
+        assert metrics.precision_at_k(Y, S, k) == pytest.approx(np.mean(hits) / k)
+
+
+def test_evaluate_gives_what_its_input_allows(problem):
+    Y, S, P, _ = problem
+    assert set(evaluate(Y, S, P)) == set(METRICS)
+    assert set(evaluate(Y, S)) == {n for n, m in METRICS.items() if m.reads == "scores"}
+    assert set(evaluate(Y, None, P)) == {n for n, m in METRICS.items() if m.reads == "labels"}
+    assert evaluate(Y[:, :2], S[:, :2])["precision_at_5"] == metrics.precision_at_k(
+        Y[:, :2], S[:, :2], 2
+    )
+
+
+def test_every_public_metric_is_registered():
+    public = {
+        n
+        for n, f in inspect.getmembers(metrics, inspect.isfunction)
+        if f.__module__ == metrics.__name__ and not n.startswith("_")
+    }
+    assert public - {"evaluate", "precision_at_k", "auc_per_label", "f1_from_counts"} == {
+        n for n in METRICS if not n.startswith("precision_at_")
+    }
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: metrics.f1_macro(Y, P[:2]), r"y_true has shape \(3, 2\), y_pred \(2, 2\)"),
+        (lambda: metrics.f1_macro(Y, S), "y_pred must be a label matrix of 0 and 1, found 0.2"),
+        (lambda: metrics.ranking_loss(Y, S[:, :1]), r"scores has shape \(3, 1\)"),
+        (lambda: metrics.ranking_loss(Y, S, trivial="drop"), "trivial must be one of 'skip'"),
+        (lambda: metrics.coverage(Y, S, ties="random"), "ties must be one of"),
+        (lambda: metrics.precision_at_k(Y, S, 3), "k must be an integer between 1 and 2, got 3"),
+        (lambda: metrics.ranking_loss(Y, np.full((3, 2), np.nan)), "finite, found nan"),
+        (lambda: metrics.hamming_loss(Y, P, sample_weight=[1]), "sample_weight has shape"),
+        (lambda: metrics.ranking_loss(Y, S.astype(str)), "must be numbers"),
+        (lambda: metrics.ranking_loss(Y, S[0]), "must be a matrix"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,98 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import helpers
+from eigenlabel.core import spectral
+from eigenlabel.core.operators import CentredOperator
+from eigenlabel.core.spectral import (
+    CovarianceFactor,
+    GramFactor,
+    centre_gram,
+    factorise,
+    nearest_psd,
+)
+
+SHIFTS = [1e-3, 0.1, 2.0]
+
+
+def targets(n, rng):
+    return np.where(rng.uniform(size=(n, 4)) < 0.3, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("route", ["gram", "covariance"])
+@pytest.mark.parametrize("centre", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_both_routes_solve_the_ridge_equations(X, rng, route, centre, weighted, scale):
+    T, w = targets(len(X), rng), rng.uniform(0.5, 2, len(X)) if weighted else None
+    shifts = [s * scale**2 for s in (0.0, *SHIFTS)]
+    for form in (scale * X, sp.csr_array(scale * X)):
+        factor = factorise(CentredOperator(form, w, centre), centre, route)
+        found = factor.solve(T, shifts)
+        for s, c in zip(shifts, found, strict=True):
+            U = helpers.ridge(scale * X, T, s, w, centre)[0]
+            # Shift 0 goes through the squared spectrum: half the digits of its condition.
+            np.testing.assert_allclose(factor.primal(c), U, atol=1e-8 * np.abs(U).max() + 1e-300)
+
+
+def test_auto_takes_the_smaller_side(rng):
+    assert isinstance(factorise(CentredOperator(rng.standard_normal((5, 9)))), GramFactor)
+    assert isinstance(factorise(CentredOperator(rng.standard_normal((9, 5)))), CovarianceFactor)
+
+
+@pytest.mark.parametrize("route", ["gram", "covariance"])
+def test_inner_and_gradient_equal_those_of_the_weights(X, rng, route):
+    T, w = targets(len(X), rng), rng.uniform(0.5, 2, len(X))
+    factor = factorise(CentredOperator(X, w), route=route)
+    a, b = factor.solve(T, [0.1, 1.0])
+    A, B = factor.primal(a), factor.primal(b)
+    np.testing.assert_allclose(factor.inner(a, b), A.T @ B, atol=1e-11)
+    huge = 1e9
+    limit = huge * factor.primal(factor.solve(T, [huge])[0])
+    # (G + s)^-1 s = 1 - G / s + ...: the limit is met to |G| / s.
+    np.testing.assert_allclose(factor.primal(factor.gradient(T)), limit, atol=1e-6)
+
+
+def test_weights_count_like_copies(rng):
+    X, T = rng.standard_normal((8, 5)), targets(8, rng)
+    w = rng.integers(0, 4, 8).astype(float)
+    w[0] = 2.0
+    copies = np.repeat(np.arange(8), w.astype(int))
+    for route in ("gram", "covariance"):
+        weighted = factorise(CentredOperator(X, w), route=route)
+        repeated = factorise(CentredOperator(X[copies]), route=route)
+        np.testing.assert_allclose(
+            weighted.primal(weighted.solve(T, [0.1])[0]),
+            repeated.primal(repeated.solve(T[copies], [0.1])[0]),
+            atol=1e-11,
+        )
+
+
+def test_centre_gram_equals_centred_features(rng):
+    X, w = rng.standard_normal((7, 3)), rng.uniform(1, 2, 7)
+    Xc = X - np.average(X, axis=0, weights=w)
+    K, row_mean = centre_gram(X @ X.T, w)
+    np.testing.assert_allclose(K, Xc @ Xc.T, atol=1e-13)
+    np.testing.assert_allclose(row_mean, X @ np.average(X, axis=0, weights=w), atol=1e-13)
+
+
+def test_nearest_psd_drops_the_negative_part(rng):
+    Q = np.linalg.qr(rng.standard_normal((6, 6)))[0]
+    lam = np.array([-2.0, -1e-3, 0.0, 0.5, 1.0, 4.0])
+    K, smallest = nearest_psd((Q * lam) @ Q.T, 1e-13)
+    np.testing.assert_allclose(K, (Q * np.maximum(lam, 0)) @ Q.T, atol=1e-13)
+    assert smallest == pytest.approx(-0.5)
+    good = (Q * np.abs(lam)) @ Q.T
+    same, none = nearest_psd(good, 1e-13)
+    assert same is good
+    assert none == 0.0
+    assert nearest_psd(-np.eye(3), 1e-13)[1] == -1.0
+
+
+def test_too_large_a_problem_is_refused_before_it_starts(monkeypatch, rng):
+    monkeypatch.setattr(spectral, "memory_limit", lambda: 8.0 * 1000)
+    with pytest.raises(MemoryError, match=r"Gram factor needs about .* 50 x 50"):
+        factorise(CentredOperator(rng.standard_normal((50, 60))))
+    with pytest.raises(MemoryError, match="covariance factor"):
+        factorise(CentredOperator(rng.standard_normal((60, 50))))

@@ -1,0 +1,108 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
+from sklearn.multiclass import OneVsRestClassifier
+
+from eigenlabel import SharedSubspaceClassifier, ThresholdedClassifier, metrics
+from eigenlabel.datasets import make_shared_subspace
+from eigenlabel.model_selection import MultilabelStratifiedKFold
+from eigenlabel.thresholds import Mixed, PerLabelF1
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_shared_subspace(150, 10, 5, prevalence=0.3, random_state=0)
+
+
+def test_thresholds_come_from_held_out_scores(data):
+    inner = SharedSubspaceClassifier()
+    model = ThresholdedClassifier(inner, strategy="f1", cv=KFold(3)).fit(data.X, data.Y)
+    scores = cross_val_predict(inner, data.X, data.Y, cv=KFold(3), method="decision_function")
+    np.testing.assert_allclose(model.oof_scores_, scores, atol=1e-12)
+    np.testing.assert_allclose(model.thresholds_, PerLabelF1().fit(scores, data.Y), atol=1e-12)
+    fitted = inner.fit(data.X, data.Y).decision_function(data.X)
+    np.testing.assert_array_equal(model.predict(data.X), fitted > model.thresholds_)
+    np.testing.assert_array_equal(model.decision_function(data.X), fitted)
+
+
+def test_an_int_is_a_stratified_split(data):
+    by_int = ThresholdedClassifier(SharedSubspaceClassifier(), cv=4).fit(data.X, data.Y)
+    by_name = ThresholdedClassifier(SharedSubspaceClassifier(), cv=MultilabelStratifiedKFold(4))
+    np.testing.assert_array_equal(by_int.thresholds_, by_name.fit(data.X, data.Y).thresholds_)
+
+
+def test_training_scores_on_request(data):
+    model = ThresholdedClassifier(SharedSubspaceClassifier(), cv=None).fit(data.X, data.Y)
+    scores = SharedSubspaceClassifier().fit(data.X, data.Y).decision_function(data.X)
+    np.testing.assert_array_equal(model.oof_scores_, scores)
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        OneVsRestClassifier(LogisticRegression()),
+        RandomForestClassifier(20, random_state=0),
+        RidgeClassifier(),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+def test_any_scoring_classifier_gains(inner, data):
+    train, test = slice(100), slice(100, 150)
+    plain = inner.fit(data.X[train], data.Y[train]).predict(data.X[test])
+    model = ThresholdedClassifier(inner).fit(data.X[train], data.Y[train])
+    assert metrics.f1_macro(data.Y[test], model.predict(data.X[test])) > metrics.f1_macro(
+        data.Y[test], plain
+    )
+    assert hasattr(model, "predict_proba") == hasattr(inner, "predict_proba")
+
+
+def test_zero_means_one_half_for_probabilities(data):
+    inner = RandomForestClassifier(20, random_state=0)
+    model = ThresholdedClassifier(inner, strategy="zero").fit(data.X, data.Y)
+    np.testing.assert_array_equal(model.thresholds_, [0.5] * 5)
+    assert not hasattr(model, "decision_function")
+
+
+def test_vectors_are_left_to_the_classifier(data):
+    y = data.Y[:, 0]
+    model = ThresholdedClassifier(LogisticRegression()).fit(data.X, y)
+    expected = LogisticRegression().fit(data.X, y).predict(data.X)
+    np.testing.assert_array_equal(model.predict(data.X), expected)
+    assert not hasattr(model, "thresholds_")
+
+
+def test_grid_search_over_rules(data):
+    search = GridSearchCV(
+        ThresholdedClassifier(SharedSubspaceClassifier(), cv=3),
+        {"strategy": ["zero", Mixed(0.5)], "estimator__beta": [1e-3, 1e-1]},
+        scoring="f1_macro",
+        cv=3,
+    ).fit(data.X, data.Y)
+    assert search.best_params_["strategy"] == Mixed(0.5)
+
+
+def test_sparse_labels_and_weights(data):
+    w = np.linspace(1, 2, 150)
+    model = ThresholdedClassifier(SharedSubspaceClassifier())
+    dense = model.fit(data.X, data.Y, sample_weight=w).predict(data.X)
+    sparse = model.fit(data.X, sp.csr_array(data.Y), sample_weight=w).predict(data.X)
+    assert sp.issparse(sparse)
+    np.testing.assert_array_equal(sparse.toarray(), dense)
+
+
+def test_what_cannot_score_is_refused(data):
+    with pytest.raises(ValueError, match="Unknown threshold rule"):
+        ThresholdedClassifier(RidgeClassifier(), strategy="no").fit(data.X, data.Y)
+
+    class Silent(SharedSubspaceClassifier):
+        decision_function = property()
+
+    with pytest.raises(TypeError, match="Silent has neither decision_function nor predict_proba"):
+        ThresholdedClassifier(Silent()).fit(data.X, data.Y)
+    Y = data.Y.copy()
+    Y[:, 0] = 0
+    with pytest.raises(ValueError, match="always or never present"):
+        ThresholdedClassifier(RandomForestClassifier(3)).fit(data.X, Y)

@@ -1,0 +1,182 @@
+import numpy as np
+import pytest
+
+import helpers
+from eigenlabel.metrics import f1_macro, f1_micro
+from eigenlabel.thresholds import (
+    RULES,
+    Global,
+    Mixed,
+    PerLabelF1,
+    Proportional,
+    Rule,
+    Top,
+    Zero,
+    get_rule,
+)
+
+
+def f1(hits, predicted, positives):
+    return 2 * hits / max(predicted + positives, 1)
+
+
+@pytest.fixture(params=["smooth", "tied", "constant"])
+def problem(request, rng):
+    n, m = 60, 5
+    Y = rng.uniform(size=(n, m)) < np.array([0.5, 0.2, 0.1, 0.03, 0.9])
+    scores = rng.standard_normal((n, m)) + Y
+    if request.param == "tied":
+        scores = np.round(scores)
+    if request.param == "constant":
+        scores = np.zeros((n, m))
+    return scores, Y
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_per_label_f1_equals_trying_every_cut(problem, rng, weighted):
+    scores, Y = problem
+    w = rng.uniform(0.5, 2, len(Y)) if weighted else None
+    decided = scores > PerLabelF1().fit(scores, Y, w)
+    for j in range(Y.shape[1]):
+        expected, _ = helpers.best_thresholds(scores[:, j], Y[:, j], f1, w)
+        np.testing.assert_array_equal(decided[:, j], expected)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_global_equals_trying_every_common_cut(problem, rng, weighted):
+    scores, Y = problem
+    w = rng.uniform(0.5, 2, len(Y)) if weighted else None
+    thresholds = Global().fit(scores, Y, w)
+    assert len(set(thresholds)) == 1
+    flat = None if w is None else np.repeat(w, Y.shape[1])
+    expected, _ = helpers.best_thresholds(scores.ravel(), Y.ravel(), f1, flat)
+    np.testing.assert_array_equal((scores > thresholds).ravel(), expected)
+
+
+def test_hand_worked_table():
+    # label 0: sorted 4+ 3- 2+ 1-: F1 after 1, 3 is 2/3, 4/5; cut between 2 and 1.
+    # label 1: one positive on top; label 2 never occurs; label 3 always.
+    scores = np.array([[4, 9, 1, 3], [3, 2, 2, 4], [2, 1, 3, 5], [1, 0, 4, 6]], dtype=float)
+    Y = np.array([[1, 1, 0, 1], [0, 0, 0, 1], [1, 0, 0, 1], [0, 0, 0, 1]])
+    np.testing.assert_array_equal(PerLabelF1().fit(scores, Y), [1.5, 5.5, np.inf, -np.inf])
+
+
+def test_of_equal_optima_the_lowest_threshold_wins():
+    # F1 is 2/3 after one and after three: + - - + would give 2/3, 1/2, 2/5, 4/6.
+    scores, Y = np.array([[4.0], [3], [2], [1]]), np.array([[1], [0], [0], [1]])
+    assert PerLabelF1().fit(scores, Y)[0] == -np.inf
+
+
+def test_neighbouring_floats_are_still_told_apart():
+    low = np.float64(1.0)
+    high = np.nextafter(low, 2)
+    threshold = PerLabelF1().fit(np.array([[low], [high]]), np.array([[0], [1]]))
+    np.testing.assert_array_equal(np.array([low, high]) > threshold, [False, True])
+
+
+def test_fbr_does_not_trust_a_weak_cut(rng):
+    scores = rng.standard_normal((200, 2))
+    Y = np.zeros((200, 2), dtype=int)
+    Y[:2, 0] = 1  # two positives at random places: best F1 is small
+    Y[:, 1] = scores[:, 1] > 1  # perfectly separable
+    scores[:2, 0] = np.sort(scores[:, 0])[[60, 100]]
+    plain, careful = PerLabelF1().fit(scores, Y), get_rule("fbr").fit(scores, Y)
+    assert plain[0] < careful[0] == scores[:, 0].max()
+    assert plain[1] == careful[1]
+    Y[:, 0] = 0  # no positives at all: nobody, not the highest score
+    assert get_rule("fbr").fit(scores, Y)[0] == np.inf
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_proportional_predicts_as_often_as_labels_occur(rng, weighted):
+    scores, Y = rng.standard_normal((50, 4)), rng.uniform(size=(50, 4)) < 0.3
+    Y[:, 3] = False
+    w = rng.integers(1, 3, 50).astype(float) if weighted else np.ones(50)
+    predicted = w @ (scores > Proportional().fit(scores, Y, w if weighted else None))
+    assert np.abs(predicted - w @ Y).max() <= (1.0 if weighted else 0.0)
+
+
+def test_proportional_keeps_ties_together():
+    scores, Y = np.array([[2.0], [1], [1], [1], [0]]), np.array([[1], [1], [0], [0], [0]])
+    # Two are wanted; one or four are possible, one is nearer.
+    assert (scores > Proportional().fit(scores, Y)).sum() == 1
+
+
+def test_top_marks_the_highest_and_breaks_ties_by_order():
+    scores = np.array([[3.0, 1, 2], [1, 1, 1]])
+    rule = Top(n_labels=2)
+    decided = rule.decide(scores, rule.fit(scores, np.ones((2, 3))))
+    np.testing.assert_array_equal(decided, [[True, False, True], [True, True, False]])
+    assert not Top(n_labels=0).decide(scores, np.zeros(3)).any()
+    assert Top(n_labels=9).decide(scores, np.zeros(3)).all()
+
+
+def test_zero():
+    np.testing.assert_array_equal(Zero().fit(np.ones((3, 2)), np.ones((3, 2))), [0, 0])
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.3, 0.7, 1.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_mixed_never_ends_below_its_start_and_is_a_fixed_point(problem, rng, weight, weighted):
+    scores, Y = problem
+    w = rng.uniform(0.5, 2, len(Y)) if weighted else None
+
+    def value(thresholds):
+        P = scores > thresholds
+        macro, micro = (f(Y, P, sample_weight=w) for f in (f1_macro, f1_micro))
+        return weight * macro + (1 - weight) * micro
+
+    found = Mixed(weight).fit(scores, Y, w)
+    assert value(found) >= value(PerLabelF1().fit(scores, Y, w)) - 1e-12
+    # No single label can raise it by another cut.
+    for j in range(Y.shape[1]):
+        for cut in [-np.inf, *np.unique(scores[:, j])]:
+            other = found.copy()
+            other[j] = cut
+            assert value(other) <= value(found) + 1e-12
+
+
+def test_mixed_is_per_label_f1_or_micro_f1_at_its_ends(rng):
+    scores, Y = rng.standard_normal((80, 3)), rng.uniform(size=(80, 3)) < 0.3
+    scores += Y
+    np.testing.assert_array_equal(Mixed(1.0).fit(scores, Y), PerLabelF1().fit(scores, Y))
+    micro = f1_micro(Y, scores > Mixed(0.0).fit(scores, Y))
+    assert micro >= f1_micro(Y, scores > Global().fit(scores, Y)) - 1e-12
+
+
+@pytest.mark.parametrize("name", list(RULES))
+def test_a_grid_gives_what_each_set_gives(name, rng):
+    scores, Y = rng.standard_normal((4, 30, 3)), rng.uniform(size=(30, 3)) < 0.3
+    grid = np.ascontiguousarray(scores.transpose(0, 2, 1))
+    together = RULES[name].fit_grid(grid, np.ascontiguousarray(Y.T), None)
+    alone = np.stack([RULES[name].fit(s, Y) for s in scores])
+    np.testing.assert_array_equal(together, alone)
+
+
+@pytest.mark.parametrize("name", list(RULES))
+def test_weights_count_like_copies(name, rng):
+    scores, Y = rng.standard_normal((30, 3)), rng.uniform(size=(30, 3)) < 0.4
+    w = rng.integers(1, 4, 30)
+    copies = np.repeat(np.arange(30), w)
+    weighted = RULES[name].fit(scores, Y, w.astype(float))
+    repeated = RULES[name].fit(scores[copies], Y[copies])
+    np.testing.assert_array_equal(
+        RULES[name].decide(scores, weighted), RULES[name].decide(scores, repeated)
+    )
+
+
+def test_unknown_names_and_bad_settings_are_explained():
+    with pytest.raises(ValueError, match=r"Unknown threshold rule 'best'.*'mixed'"):
+        get_rule("best")
+    assert get_rule(Mixed(0.5)) == Mixed(0.5)
+    data = np.ones((2, 1))
+    with pytest.raises(ValueError, match="weight must be a number between 0 and 1, got 2"):
+        Mixed(2).fit(data, data)
+    with pytest.raises(ValueError, match="fbr"):
+        PerLabelF1(fbr=-1).fit(data, data)
+    with pytest.raises(TypeError, match=r"n_labels must be an integer >= 0, got 1\.5"):
+        Top(1.5).fit(data, data)
+    with pytest.raises(ValueError, match="must be finite, found nan at"):
+        Mixed().fit(np.array([[np.nan]]), np.array([[1]]))
+    with pytest.raises(NotImplementedError):
+        Rule().fit(data, data)
