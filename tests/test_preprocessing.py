@@ -28,3 +28,14 @@ def test_explicit_zeros_are_not_words():
 def test_lengths_must_agree():
     with pytest.raises(ValueError, match="X has 2 samples, Y has 1"):
         drop_rare(np.ones((2, 1)), [[1]])
+
+
+def test_the_result_fits_scikit_learn():
+    from sklearn.svm import LinearSVC
+
+    X = sp.csr_matrix(np.eye(4))
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    Y = np.array([[1], [0], [1], [1]])
+    kept = drop_rare(X, Y, min_positives=1, min_documents=1)
+    assert kept.X.shape == (3, 3)
+    assert LinearSVC().fit(kept.X, [0, 1, 1]).coef_.shape == (1, 3)

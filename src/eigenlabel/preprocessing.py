@@ -48,7 +48,7 @@ def drop_rare(X: Any, Y: Any, *, min_positives: int = 100, min_documents: int = 
     check_number("min_positives", min_positives, 0, integer=True)
     check_number("min_documents", min_documents, 0, integer=True)
     Y = check_label_matrix(Y, "Y")
-    X = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    X = X.tocsr() if sp.issparse(X) else np.asarray(X)
     if X.shape[0] != len(Y):
         raise ValueError(f"X has {X.shape[0]} samples, Y has {len(Y)}.")
     labels = np.flatnonzero(Y.sum(axis=0) >= min_positives)

@@ -1,0 +1,54 @@
+"""The documentation keeps up: each public name has its page, examples run, links lead somewhere."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import eigenlabel
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def public_names(module):
+    return [
+        n
+        for n, thing in inspect.getmembers(module)
+        if not n.startswith("_")
+        and getattr(thing, "__module__", "").startswith(module.__name__)
+        and (inspect.isclass(thing) or inspect.isfunction(thing))
+    ]
+
+
+@pytest.mark.parametrize("name", eigenlabel.__all__)
+def test_every_public_name_has_its_page(name):
+    page = ROOT / "docs" / "api" / f"{name}.md"
+    text = page.read_text()
+    thing = getattr(eigenlabel, name)
+    if inspect.ismodule(thing):
+        missing = [n for n in public_names(thing) if f"`{n}" not in text and f" {n}" not in text]
+    else:
+        words = [*inspect.signature(thing).parameters, "fit"]
+        missing = [w for w in words if f"`{w}" not in text and "the rest" not in text]
+    assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_examples_run(page):
+    shared = {}  # the blocks of a page are one session
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL):
+        exec(compile(block, str(page), "exec"), shared)
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda p: p.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
+
+
+def test_the_version_is_one():
+    text = (ROOT / "pyproject.toml").read_text()
+    assert f'version = "{eigenlabel.__version__}"' in text
