@@ -1,6 +1,24 @@
-"""Data sets: planted ones with a known answer, and where real ones are looked for."""
+"""Data sets: files of every common form, and planted data with a known answer."""
 
+from eigenlabel.datasets._arff import load_mulan
 from eigenlabel.datasets._dataset import Dataset
+from eigenlabel.datasets._files import DataError
+from eigenlabel.datasets._load import find_form, load
+from eigenlabel.datasets._matlab import load_mat
+from eigenlabel.datasets._npz import load_npz, save_npz
+from eigenlabel.datasets._sparse_text import load_svmlight, load_xmc
 from eigenlabel.datasets._synthetic import make_shared_subspace
 
-__all__ = ["Dataset", "make_shared_subspace"]
+__all__ = [
+    "DataError",
+    "Dataset",
+    "find_form",
+    "load",
+    "load_mat",
+    "load_mulan",
+    "load_npz",
+    "load_svmlight",
+    "load_xmc",
+    "make_shared_subspace",
+    "save_npz",
+]

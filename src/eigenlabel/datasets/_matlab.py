@@ -1,0 +1,128 @@
+"""MATLAB files: the forms in which multi-label data circulate."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.io import loadmat
+
+from eigenlabel.datasets._dataset import Dataset
+from eigenlabel.datasets._files import DataError
+
+HDF5 = b"\x89HDF\r\n\x1a\n"
+DATA = ("data", "X", "x", "fea", "features")
+TARGET = ("target", "targets", "Y", "y", "label", "labels", "gnd")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    with path.open("rb") as stream:
+        head = stream.read(520)
+    if HDF5 in head:
+        return _read_hdf5(path)
+    try:
+        return loadmat(path)
+    except Exception as error:  # the parser raises what it pleases on damaged files
+        raise DataError(path, f"not a MATLAB file, or damaged ({error})") from error
+
+
+def _read_hdf5(path: Path) -> dict[str, Any]:
+    """Read a v7.3 file; matrices lie transposed in it, sparse ones as compressed columns."""
+    try:
+        import h5py  # noqa: PLC0415  an extra
+    except ImportError as error:
+        raise DataError(
+            path, "a MATLAB v7.3 file, which needs h5py: pip install 'eigenlabel[data]'"
+        ) from error
+    found: dict[str, Any] = {}
+    with h5py.File(path, "r") as file:
+        for name, item in file.items():
+            if isinstance(item, h5py.Dataset) and item.dtype.kind in "biuf":
+                found[name] = item[()].T
+            elif isinstance(item, h5py.Group) and {"data", "ir", "jc"} <= set(item):
+                shape = (int(item.attrs["MATLAB_sparse"]), len(item["jc"]) - 1)
+                parts = tuple(item[k][()] for k in ("data", "ir", "jc"))
+                found[name] = sp.csc_array(parts, shape=shape)
+    return found
+
+
+def _pick(path: Path, arrays: dict[str, Any], names: tuple[str, ...], prefix: str = "") -> Any:
+    for name in names:
+        if prefix + name in arrays:
+            return arrays[prefix + name]
+    raise DataError(path, f"no variable {prefix}{names[0]}; there are: {', '.join(arrays)}")
+
+
+def _features(path: Path, X: Any) -> Any:
+    if sp.issparse(X):
+        return sp.csr_array(X).astype(float)
+    X = np.asarray(X)
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise DataError(path, f"features must be a matrix of numbers, found {X.dtype} {X.shape}")
+    return X if X.dtype == np.float32 else X.astype(float)
+
+
+def _labels(path: Path, Y: Any, n: int, labels_first: bool) -> sp.csr_array:
+    """Give Y (n, m), 0/1, from either orientation and coding."""
+    Y = Y.toarray() if sp.issparse(Y) else np.asarray(Y)
+    if Y.ndim != 2 or n not in Y.shape:
+        raise DataError(path, f"labels of shape {Y.shape} for {n} samples")
+    # A square matrix is read as its name suggests: the *_target form has labels as rows.
+    if Y.shape[0] != n or (Y.shape[1] == n and labels_first):
+        Y = Y.T
+    values = set(np.unique(Y).tolist())
+    if not values <= {0, 1} and not values <= {-1, 1} and not values <= {-1, 0, 1}:
+        raise DataError(path, f"labels must be 0/1 or -1/+1, found {sorted(values)[:5]}")
+    return sp.csr_array((Y > 0).astype(np.int8))
+
+
+def _stack(blocks: list[Any]) -> Any:
+    if any(sp.issparse(b) for b in blocks):
+        return sp.csr_array(sp.vstack(blocks))
+    return np.vstack(blocks)
+
+
+def load_mat(path: Any) -> Dataset:
+    """Read a MATLAB file, v5 or (with h5py) v7.3.
+
+    Known forms: ``train_data, train_target, test_data, test_target`` (samples are stacked and
+    ``splits["published"]`` tells them apart), ``data, target`` or ``X, Y`` and the like, and
+    multi-view ``view`` (a cell array of matrices) with ``label``. Labels are 0/1 or -1/+1, with
+    samples as rows or as columns.
+    """
+    path = Path(path)
+    arrays = {k: v for k, v in _read(path).items() if not k.startswith("__")}
+    splits, views = {}, {}
+    if "view" in arrays:
+        parts = [_features(path, v) for v in np.asarray(arrays["view"]).ravel()]
+        if len({p.shape[0] for p in parts}) != 1:
+            raise DataError(path, f"views of {[p.shape[0] for p in parts]} samples")
+        ends = np.cumsum([0, *(p.shape[1] for p in parts)])
+        views = {f"view{k}": slice(ends[k], ends[k + 1]) for k in range(len(parts))}
+        dense = not any(sp.issparse(p) for p in parts)
+        X = np.hstack(parts) if dense else sp.csr_array(sp.hstack(parts))
+        Y = _labels(path, _pick(path, arrays, TARGET), X.shape[0], labels_first=False)
+    elif "train_data" in arrays:
+        both = [_features(path, _pick(path, arrays, ("data",), f"{p}_")) for p in ("train", "test")]
+        targets = [_pick(path, arrays, ("target",), f"{p}_") for p in ("train", "test")]
+        X = _stack(both)
+        Y = _stack(
+            [
+                _labels(path, t, x.shape[0], labels_first=True)
+                for x, t in zip(both, targets, strict=True)
+            ]
+        )
+        n = both[0].shape[0]
+        splits = {"published": (np.arange(n), np.arange(n, X.shape[0]))}
+    else:
+        X = _features(path, _pick(path, arrays, DATA))
+        Y = _labels(path, _pick(path, arrays, TARGET), X.shape[0], labels_first="target" in arrays)
+    return Dataset(
+        X=X,
+        Y=Y,
+        feature_names=np.arange(X.shape[1]).astype(str),
+        label_names=np.arange(Y.shape[1]).astype(str),
+        views=views,
+        splits=splits,
+        source=path.name,
+    )

@@ -1,0 +1,214 @@
+"""LIBSVM multi-label text and the Extreme Classification Repository's form of it.
+
+scikit-learn's compiled parser reads the numbers; a file that it refuses is read again slowly, to
+say which line is wrong.
+"""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
+
+from eigenlabel.datasets._dataset import Dataset
+from eigenlabel.datasets._files import DataError, decode, read_bytes, stem
+
+MAX_LABELS = 2**24
+
+
+def _label_matrix(
+    path: Any, rows: list[tuple[float, ...]], n_labels: int | None
+) -> tuple[sp.csr_array, np.ndarray]:
+    """Give the label matrix; labels are columns by their number, from 0."""
+    ends = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
+    ids = np.array([label for row in rows for label in row])
+    whole = ids.astype(np.int64)
+    odd = (ids != whole) | (ids < 0) | (ids >= (MAX_LABELS if n_labels is None else n_labels))
+    if odd.any():
+        row = int(np.searchsorted(ends, np.flatnonzero(odd)[0], side="right"))
+        bound = "a number from 0" if n_labels is None else f"between 0 and {n_labels - 1}"
+        raise DataError(path, f"sample {row}: label {ids[odd][0]:g} is not {bound}")
+    m = int(n_labels if n_labels is not None else whole.max(initial=-1) + 1)
+    if m == 0:
+        raise DataError(path, "no sample has a label")
+    Y = sp.csr_array((np.ones(len(ids), dtype=np.int8), whole, ends), shape=(len(rows), m))
+    Y.sum_duplicates()
+    Y.data[:] = 1
+    return Y, np.arange(m).astype(str)
+
+
+def _parse(
+    path: Any, data: bytes, first: int, n_features: int | None, zero_based: bool | str
+) -> tuple[sp.csr_array, list[tuple[float, ...]]]:
+    try:
+        X, labels = load_svmlight_file(
+            io.BytesIO(data), n_features=n_features, multilabel=True, zero_based=zero_based
+        )
+    except (ValueError, OverflowError) as error:
+        _find_fault(path, data, first, n_features, zero_based)
+        raise DataError(path, str(error)) from error
+    return sp.csr_array(X), labels
+
+
+def _find_fault(
+    path: Any, data: bytes, first: int, n_features: int | None, zero_based: bool | str
+) -> None:
+    """Read line by line and raise for the first one that is wrong."""
+    for number, line in enumerate(decode(path, data).split("\n"), first):
+        words = line.partition("#")[0].split()
+        if words and ":" not in words[0]:
+            for label in words.pop(0).split(","):
+                _number(path, label, "label", number)
+        last = -1
+        for word in words:
+            index, colon, value = word.partition(":")
+            if not colon or not index.isdigit():
+                raise DataError(path, f"expected 'index:value', found {word[:40]!r}", number)
+            _number(path, value, "value", number)
+            at = int(index) - (0 if zero_based is True or zero_based == "auto" else 1)
+            if at < 0 or (n_features is not None and at > n_features - (zero_based is True)):
+                raise DataError(path, f"feature {index} beyond the {n_features} features", number)
+            if int(index) <= last:
+                raise DataError(path, f"feature {index} after {last}: must rise", number)
+            last = int(index)
+
+
+def _number(path: Any, word: str, what: str, line: int) -> None:
+    try:
+        float(word)
+    except ValueError:
+        raise DataError(path, f"{what} {word[:40]!r} is not a number", line) from None
+
+
+def _names_beside(path: Path, kind: str, count: int) -> np.ndarray | None:
+    """Read ``<stem>.<kind>.txt[.gz]`` if it lies beside the file and has as many lines."""
+    for suffix in (".txt", ".txt.gz"):
+        other = path.parent / f"{stem(path)}.{kind}{suffix}"
+        if other.is_file():
+            names = decode(other, read_bytes(other)).split("\n")
+            names = names[:-1] if names and not names[-1] else names
+            if len(names) == count:
+                return np.array(names)
+    return None
+
+
+def load_svmlight(
+    path: Any,
+    *,
+    n_features: int | None = None,
+    n_labels: int | None = None,
+    zero_based: bool | str = "auto",
+    max_bytes: int | None = None,
+) -> Dataset:
+    """Read LIBSVM multi-label text: ``label,label index:value ...`` a line, compressed or not.
+
+    Labels are numbers from 0. Names are taken from ``<stem>.labels.txt`` and
+    ``<stem>.features.txt`` beside the file, one a line, if they are there and fit.
+
+    Parameters
+    ----------
+    path : str or Path
+    n_features, n_labels : counts where the file does not show them; a test file may lack the last
+    zero_based : whether feature indices begin at 0; "auto" takes 1 if no 0 occurs
+    max_bytes : largest decompressed size to read, a quarter of memory by default
+    """
+    path = Path(path)
+    data = read_bytes(path, max_bytes)
+    if not data.strip():
+        raise DataError(path, "empty")
+    if n_features is None:
+        n_features = _count_names(path)
+    X, rows = _parse(path, data, 1, n_features, zero_based)
+    if X.shape[1] == 0:
+        raise DataError(path, "no feature in any line")
+    Y, label_names = _label_matrix(path, rows, n_labels)
+    features = _names_beside(path, "features", X.shape[1])
+    labels = _names_beside(path, "labels", Y.shape[1])
+    return Dataset(
+        X=X,
+        Y=Y,
+        feature_names=np.arange(X.shape[1]).astype(str) if features is None else features,
+        label_names=label_names if labels is None else labels,
+        source=path.name,
+    )
+
+
+def _count_names(path: Path) -> int | None:
+    """Count the feature names beside the file, None if there are none."""
+    for suffix in (".txt", ".txt.gz"):
+        other = path.parent / f"{stem(path)}.features{suffix}"
+        if other.is_file():
+            return len(decode(other, read_bytes(other)).rstrip("\n").split("\n"))
+    return None
+
+
+def _read_split(path: Any, n: int) -> np.ndarray:
+    """Read a split file: one column a split, rows numbered from 1."""
+    lines = decode(path, read_bytes(path)).split("\n")
+    table = []
+    for number, line in enumerate(lines, 1):
+        words = line.split()
+        if not words:
+            continue
+        if not all(w.isdigit() and 1 <= int(w) <= n for w in words):
+            raise DataError(path, f"row numbers must lie between 1 and {n}", number)
+        if table and len(words) != len(table[0]):
+            raise DataError(path, f"{len(words)} columns, {len(table[0])} before", number)
+        table.append([int(w) - 1 for w in words])
+    if not table:
+        raise DataError(path, "empty")
+    return np.array(table)
+
+
+def _only_one(folder: Path, pattern: str) -> Path | None:
+    found = sorted(folder.glob(pattern))
+    return found[0] if len(found) == 1 else None
+
+
+def load_xmc(
+    path: Any, *, train_split: Any = None, test_split: Any = None, max_bytes: int | None = None
+) -> Dataset:
+    """Read Extreme Classification Repository text, with its split files.
+
+    The first line has the numbers of samples, features and labels; then come lines as in LIBSVM
+    text with labels and features numbered from 0. Split files (``*trSplit.txt``,
+    ``*tstSplit.txt``) are found beside the file unless given; split k is ``splits["k"]``.
+    """
+    path = Path(path)
+    data = read_bytes(path, max_bytes)
+    head, _, body = data.partition(b"\n")
+    sizes = head.split()
+    if len(sizes) != 3 or not all(s.isdigit() for s in sizes):
+        raise DataError(path, "the first line must be: samples features labels", 1)
+    n, d, m = map(int, sizes)
+    lines = body.count(b"\n") + (not body.endswith(b"\n") and bool(body))
+    if n != lines:
+        raise DataError(path, f"the first line promises {n} samples, there are {lines}", 1)
+    if max(d, m) >= 2**31:
+        raise DataError(path, f"{d} features and {m} labels are too many", 1)
+    # An empty line is a sample without anything; the parser would drop it.
+    if b"\n\n" in b"\n" + body or body.startswith(b"\n"):
+        body = b"\n".join(line or b" 0:0" for line in body.split(b"\n")[:n]) + b"\n"
+    X, rows = _parse(path, body, 2, d, True)
+    X.eliminate_zeros()
+    Y, label_names = _label_matrix(path, rows, m)
+    train_split, test_split = (
+        given or _only_one(path.parent, pattern)
+        for given, pattern in ((train_split, "*trSplit.txt"), (test_split, "*tstSplit.txt"))
+    )
+    splits = {}
+    if train_split and test_split:
+        train, test = _read_split(train_split, n), _read_split(test_split, n)
+        if train.shape[1] != test.shape[1]:
+            raise DataError(test_split, f"{test.shape[1]} splits, {train.shape[1]} for training")
+        splits = {str(k): (train[:, k], test[:, k]) for k in range(train.shape[1])}
+    return Dataset(
+        X=X,
+        Y=Y,
+        feature_names=np.arange(d).astype(str),
+        label_names=label_names,
+        splits=splits,
+        source=path.name,
+    )
