@@ -187,3 +187,31 @@ def test_arguments_are_never_changed(estimator, data):
 def test_bad_weights(weights, message, data):
     with pytest.raises(ValueError, match=message):
         SharedSubspaceClassifier().fit(data.X, data.Y, weights)
+
+
+def test_rounding_below_zero_in_a_kernel_is_no_reason_to_warn(data):
+    lam, Q = np.linalg.eigh(data.X @ data.X.T)
+    K = (Q * np.r_[-1e-10 * lam[-1], np.maximum(lam[1:], 0)]) @ Q.T
+    model = SharedSubspaceClassifier(kernel="precomputed").fit((K + K.T) / 2, data.Y)
+    assert np.isfinite(model.dual_coef_).all()  # and warnings are errors
+
+
+def test_a_distance_is_no_kernel(data):
+    model = SharedSubspaceClassifier(kernel="precomputed")
+    with pytest.raises(ValueError, match=r"no positive eigenvalue.*not a distance"):
+        model.fit(-(data.X @ data.X.T), data.Y)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-100, 1e100, 1e200])
+def test_values_out_of_range_are_refused(scale, data):
+    with pytest.raises(ValueError, match="leave the range of floats: rescale X"):
+        SharedSubspaceClassifier().fit(scale * data.X, data.Y)
+
+
+def test_sparse_kernels_take_64_bit_indices(data):
+    X = sp.csr_array(data.X)
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    for kernel in ("laplacian", "rbf", "poly"):
+        expected = SharedSubspaceClassifier(kernel=kernel).fit(data.X, data.Y).dual_coef_
+        found = SharedSubspaceClassifier(kernel=kernel).fit(X, data.Y).dual_coef_
+        np.testing.assert_allclose(found, expected, atol=1e-8)

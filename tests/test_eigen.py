@@ -37,3 +37,9 @@ def test_rank_tolerance_squares_the_rounding_of_the_data():
     assert rank_tolerance(1000, np.float64) == 1000 * np.finfo(float).eps
     eps = float(np.finfo(np.float32).eps)
     assert rank_tolerance(1000, np.float32) == (1000 * eps) ** 2
+
+
+def test_rounding_in_either_triangle_counts_alike():
+    S = np.array([[2.0, 1.0], [0.0, 2.0]])
+    np.testing.assert_allclose(descending_eigh(S)[0], [2.5, 1.5])
+    np.testing.assert_allclose(descending_eigh(S.T)[0], [2.5, 1.5])

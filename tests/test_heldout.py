@@ -120,3 +120,34 @@ def test_partition():
     assert not is_partition(5, halves)
     assert not is_partition(4, [halves[0], (None, np.array([2, 3]))])
     assert not is_partition(4, [halves[0], (np.array([0]), np.array([1, 3]))])
+
+
+def test_many_labels_come_in_several_blocks(rng):
+    # 1000 labels and one shift: 2^22 // (2 * 1000^2) = 2 folds a block
+    X, T = rng.standard_normal((7, 3)), rng.standard_normal((7, 1000))
+    folds = [(None, np.array([i])) for i in range(7)]
+    blocks = heldout(factorise(CentredOperator(X)), T, folds, [0.1])
+    assert [len(b.rows) for b in blocks] == [2, 2, 2, 1]
+    assert sorted(np.concatenate([b.rows.ravel() for b in blocks])) == list(range(7))
+
+
+def test_every_term_of_the_cost_counts():
+    thirds = [(None, part) for part in np.array_split(np.arange(900), 3)]
+    assert not module._prefers_one_factorisation(900, 900, thirds, 1)
+
+
+@pytest.mark.parametrize("kind", [SingleFold, SmallFolds])
+def test_a_feature_of_large_spread_does_not_spoil_small_shifts(rng, monkeypatch, kind):
+    # The shift is far below sqrt(eps) of the largest eigenvalue, yet not of the others.
+    X = rng.standard_normal((40, 5)) * np.array([1, 1, 1, 1, 1e4])
+    T = np.where(rng.uniform(size=(40, 2)) < 0.4, 1.0, -1.0)
+    monkeypatch.setattr(module, "_prefers_one_factorisation", lambda *_: kind is SmallFolds)
+    folds = [(None, np.arange(k, 40, 8)) for k in range(8)]
+    factor = factorise(CentredOperator(X), route="covariance")
+    for block in heldout(factor, T, folds, [1e-2, 1.0]):
+        scores, _ = block.evaluate([(0, 1)])
+        for f, rows in enumerate(block.rows):
+            for i, shift in enumerate([1e-2, 1.0]):
+                expected = refit(X, T, (None, rows), shift, None, True)[1]
+                # eigenvectors of the small eigenvalues are good to eps * 1e8
+                np.testing.assert_allclose(scores[i][f], expected, atol=1e-6)

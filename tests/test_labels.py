@@ -72,7 +72,7 @@ def test_one_column_of_classes_is_a_vector():
         (np.array([[1, 2], [0, 1]]), "found 2.*MultiLabelBinarizer"),
         (np.array([[1, np.nan], [0, 1]]), "contains NaN"),
         (np.array([["a", "b"], ["c", "d"]]), "dtype <U1.*MultiLabelBinarizer"),
-        (np.array([["a", None], ["c", "d"]], dtype=object), "got 'a'"),
+        (np.array([["a", None], ["c", "d"]], dtype=object), "found 'a'"),
         ([["a"], ["b", "c"]], "MultiLabelBinarizer"),
         (np.array([{"a"}, {"b", "c"}]), "a set per sample.*MultiLabelBinarizer"),
         (np.zeros((2, 0)), "no columns"),
@@ -94,3 +94,13 @@ def test_check_label_matrix_names_its_argument():
 
 def test_targets_are_plus_and_minus_one():
     np.testing.assert_array_equal(signed_targets(Y.astype(bool)), 2 * Y - 1)
+
+
+def test_a_single_class_is_present():
+    assert LabelCodec.fit(["only", "only"])[1].all()
+
+
+def test_the_boundary_belongs_to_the_negatives():
+    assert not LabelCodec.fit([[1, 0], [0, 1]])[0].decide(np.zeros((2, 2))).any()
+    codec, _ = LabelCodec.fit(["a", "b"])
+    np.testing.assert_array_equal(codec.decide(np.zeros((2, 1))), ["a", "a"])

@@ -172,6 +172,8 @@ def test_every_public_metric_is_registered():
         (lambda: metrics.precision_at_k(Y, S, 3), "k must be an integer between 1 and 2, got 3"),
         (lambda: metrics.ranking_loss(Y, np.full((3, 2), np.nan)), "finite, found nan"),
         (lambda: metrics.hamming_loss(Y, P, sample_weight=[1]), "sample_weight has shape"),
+        (lambda: metrics.f1_macro(Y, P, sample_weight=[1, np.nan, 1]), "must be finite"),
+        (lambda: metrics.f1_macro(Y[:0], P[:0]), "No samples"),
         (lambda: metrics.ranking_loss(Y, S.astype(str)), "must be numbers"),
         (lambda: metrics.ranking_loss(Y, S[0]), "must be a matrix"),
     ],
@@ -179,3 +181,18 @@ def test_every_public_metric_is_registered():
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_losses_and_gains_are_told_apart(rng):
+    Y = rng.uniform(size=(50, 6)) < 0.4
+    best, worst = evaluate(Y, np.where(Y, 1.0, -1.0), Y), evaluate(Y, np.where(Y, -1.0, 1.0), ~Y)
+    for name, metric in METRICS.items():
+        assert (best[name] > worst[name]) == metric.greater_is_better, name
+
+
+def test_evaluate_gives_each_function_its_weights_and_its_k(rng):
+    Y, S, w = rng.uniform(size=(40, 7)) < 0.4, rng.standard_normal((40, 7)), rng.uniform(1, 3, 40)
+    figures = evaluate(Y, S, S > 0, sample_weight=w)
+    assert figures["f1_macro"] == metrics.f1_macro(Y, S > 0, sample_weight=w)
+    for k in (1, 3, 5):
+        assert figures[f"precision_at_{k}"] == metrics.precision_at_k(Y, S, k, sample_weight=w)

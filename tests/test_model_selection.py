@@ -5,7 +5,11 @@ from sklearn.model_selection import KFold, cross_val_score
 
 from eigenlabel import SharedSubspaceClassifier
 from eigenlabel.datasets import make_shared_subspace
-from eigenlabel.model_selection import MultilabelStratifiedKFold, MultilabelStratifiedShuffleSplit
+from eigenlabel.model_selection import (
+    MultilabelStratifiedKFold,
+    MultilabelStratifiedShuffleSplit,
+    _cover_training,
+)
 
 
 @pytest.fixture
@@ -171,3 +175,36 @@ def test_bad_sizes(call, error, message):
 def test_y_is_needed():
     with pytest.raises(ValueError, match="'y' parameter should not be None"):
         list(MultilabelStratifiedKFold(2).split(np.zeros((4, 1))))
+
+
+def test_the_largest_group_is_dealt_first():
+    Y, groups = np.ones((20, 1), dtype=int), np.r_[np.zeros(10, dtype=int), np.arange(1, 11)]
+    for seed in range(5):
+        splitter = MultilabelStratifiedKFold(2, shuffle=True, random_state=seed)
+        assert [len(t) for _, t in splitter.split(Y, Y, groups)] == [10, 10]
+
+
+def test_a_small_test_part_gets_a_group_too():
+    Y, groups = np.ones((20, 1), dtype=int), np.repeat([0, 1], 10)
+    splitter = MultilabelStratifiedShuffleSplit(1, test_size=0.1, random_state=0)
+    train, test = next(splitter.split(Y, Y, groups))
+    assert (len(train), len(test)) == (10, 10)
+
+
+def test_a_training_row_is_spared_by_the_row_that_replaces_it():
+    part, Y = np.array([0, 1]), np.array([[1, 0], [1, 1]], dtype=bool)
+    _cover_training(part, Y, 1)
+    assert part.tolist() == [1, 0]
+
+
+def test_covering_one_label_does_not_uncover_another():
+    part = np.array([0, 0, 1, 1])
+    Y = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=bool)
+    _cover_training(part, Y, 1)  # one of the first two must stay, so training grows
+    assert part.tolist() == [1, 0, 0, 0]
+
+
+def test_without_a_test_size_the_rest_is_tested():
+    Y = np.eye(4, dtype=int).repeat(5, axis=0)
+    train, test = next(MultilabelStratifiedShuffleSplit(1, train_size=8).split(Y, Y))
+    assert (len(train), len(test)) == (8, 12)

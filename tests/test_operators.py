@@ -92,3 +92,9 @@ def test_the_caller_keeps_its_matrix(rng):
     op = CentredOperator(X)
     op.gram(), op.covariance()
     assert (before != X).nnz == 0
+
+
+def test_a_full_sparse_column_is_centred_to_the_last_digit(rng):
+    X = rng.standard_normal((30, 3)) + np.array([1.7e9, 0, 0])
+    op = CentredOperator(sp.csr_array(X))
+    np.testing.assert_allclose(op.rmatmat(np.ones((30, 1))), 0, atol=1e-12)

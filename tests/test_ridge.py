@@ -3,11 +3,11 @@ import pytest
 
 from eigenlabel.core.eigen import rank_tolerance
 from eigenlabel.core.ridge import (
+    SAFE,
+    ReducedSystem,
     ShiftedSystem,
-    SpectralReduction,
-    TridiagonalReduction,
+    _spectral_bound,
     diagonalise,
-    reduce,
     tridiagonalise,
 )
 
@@ -50,9 +50,9 @@ def test_shift_zero_gives_the_minimum_norm_solution(rng, rank, scale):
 def test_diagonalise_keeps_the_true_rank_and_rebuilds_the_matrix(rank, rng):
     A = rng.standard_normal((30, rank)) @ rng.standard_normal((rank, 5))
     M = A.T @ A
-    f = diagonalise(M, rank_tolerance(30, np.float64))
-    assert f.lam.shape == (rank,)
-    np.testing.assert_allclose((f.Q * f.lam) @ f.Q.T, M, atol=1e-12 * np.abs(M).max())
+    Q, lam = diagonalise(M, rank_tolerance(30, np.float64))
+    assert lam.shape == (rank,)
+    np.testing.assert_allclose((Q * lam) @ Q.T, M, atol=1e-12 * np.abs(M).max())
 
 
 @pytest.mark.parametrize("p", [1, 2, 3, 17])
@@ -65,14 +65,26 @@ def test_tridiagonal_form_rebuilds_the_matrix(p, rng):
     np.testing.assert_allclose(f.rotate(f.restore(M)), M, atol=1e-13)
 
 
-def test_reduction_falls_back_to_eigenvectors_only_where_it_must(rng):
+def test_only_doubtful_shifts_are_treated_apart(rng):
     full, _ = with_spectrum(rng.uniform(0.1, 1, 9), rng)
     flat, _ = with_spectrum(np.r_[0.0, rng.uniform(0.1, 1, 8)], rng)
-    tolerance = rank_tolerance(9, np.float64)
-    assert isinstance(reduce(full, 0.0, tolerance), TridiagonalReduction)
-    assert isinstance(reduce(flat, 1e-3, tolerance), TridiagonalReduction)
-    assert isinstance(reduce(flat, 0.0, tolerance), SpectralReduction)
-    assert isinstance(reduce(np.zeros((4, 4)), 0.0, tolerance), SpectralReduction)
+    B, tolerance = np.ones((9, 1)), rank_tolerance(9, np.float64)
+    assert not ReducedSystem(full, B, [0.0, 1e-12, 1.0], tolerance)._special
+    assert set(ReducedSystem(flat, B, [0.0, 1e-12, 1e-3], tolerance)._special) == {0.0, 1e-12}
+
+
+@pytest.mark.parametrize("count", [1, 9])
+def test_badly_scaled_features_keep_their_digits(rng, count):
+    # One column of spread 1e9 (a time in seconds) beside ordinary ones: eigenvalues of order 1
+    # are rounding of the largest, 1e18. Scaling to unit diagonal restores them.
+    X = rng.standard_normal((40, 5)) * np.array([1e9, 1, 1, 1, 1e-3])
+    B = X.T @ rng.standard_normal((40, 2))
+    d = np.linalg.norm(X, axis=0)
+    for shift, y in zip(range(count), ShiftedSystem(X.T @ X).solve(B, range(count)), strict=True):
+        A = X.T @ X + shift * np.eye(5)
+        exact = np.linalg.solve(A / np.outer(d, d), B / d[:, None]) / d[:, None]
+        # scaled by d, a fitted value; restoring from rotated coordinates costs eps * 1e9
+        np.testing.assert_allclose(d[:, None] * y, d[:, None] * exact, rtol=1e-5)
 
 
 def test_nothing_to_solve():
@@ -86,3 +98,15 @@ def test_the_matrix_is_not_changed(rng):
     system.solve(np.ones((9, 1)), [1.0])
     system.solve(np.ones((9, 1)), list(range(9)))
     np.testing.assert_array_equal(M, before)
+
+
+def test_a_shift_helps_a_small_eigenvalue():
+    M = np.diag([0.6 * SAFE, 1.0])
+    shifts = [0.2 * SAFE, 0.6 * SAFE]
+    assert set(ReducedSystem(M, np.ones((2, 1)), shifts, 1e-15)._special) == {0.2 * SAFE}
+
+
+def test_spectral_bound_is_one(rng):
+    A = rng.standard_normal((20, 20))
+    for M in (A @ A.T, np.ones((20, 20))):
+        assert _spectral_bound(M) >= np.linalg.eigvalsh(M)[-1] * (1 - 1e-12)

@@ -163,8 +163,6 @@ def test_beta_zero_is_alternating_structure_optimisation(rng):
         M = X.T @ X / 60 + 0.2 * (np.eye(5) - Theta.T @ Theta)
         U = np.linalg.solve(M, X.T @ T) / 60
         Theta = np.linalg.svd(U)[0][:, :2].T
-    model = SharedSubspaceClassifier(0.2, 0.0, 2, fit_intercept=False)
-    model.fit(X, Y)
     solution = solve_shared_subspace(factorise(CentredOperator(X)), T, 0.2, 0.0, 2)
     found = solution.coefficients
     # The alternation has the optimum as a fixed point and cannot beat it.
@@ -425,3 +423,40 @@ def test_directions_without_information_are_left_out(data):
     assert not decided[:, 5].any()
     assert decided[:, 6].all()
     np.testing.assert_allclose(model.decision_function(data.X)[:, 5:], [[-1, 1]] * 120, atol=1e-12)
+
+
+def test_kernel_parameters_reach_the_kernel(rng):
+    X, Y = rng.standard_normal((20, 3)), labels(20, 4, rng)
+    params = {"gamma": 0.5, "degree": 2, "coef0": 3.0}
+    model = SharedSubspaceClassifier(0.1, 0.1, kernel="poly", **params).fit(X, Y)
+    K = pairwise_kernels(X, metric="poly", **params)
+    given = SharedSubspaceClassifier(0.1, 0.1, kernel="precomputed").fit(K, Y)
+    np.testing.assert_allclose(model.dual_coef_, given.dual_coef_, atol=1e-10)
+
+
+def test_weak_directions_stay_in_the_weights():
+    # The second label hangs on a feature of spread 1e-8: its eigenvalue is rounding of the first.
+    y1, y2 = np.repeat([0, 1], 50), np.tile([0, 1], 50)
+    X, Y = np.c_[y1, 1e-8 * y2], np.c_[y1, y2]
+    with pytest.warns(UserWarning, match="Standardise X"):
+        model = SharedSubspaceClassifier(np.inf, 1.0, 2).fit(X, Y)
+    np.testing.assert_allclose(model.coef_, Ridge(alpha=100.0).fit(X, 2 * Y - 1).coef_, rtol=1e-6)
+
+
+def test_features_of_very_different_spread_work_and_warn(rng):
+    y = rng.integers(0, 2, 300)
+    seconds = 1.6e9 + rng.uniform(0, 1e8, 300)
+    X = np.c_[seconds, y[:, None] + 0.3 * rng.standard_normal((300, 3))]
+    Y = np.c_[y, 1 - y]
+    for form in (X, sp.csr_array(X)):
+        with pytest.warns(UserWarning, match=r"differ by a factor of .* Standardise X"):
+            model = SharedSubspaceClassifier(0.1, 1e-3, 1).fit(form, Y)
+        assert ((model.decision_function(form)[:, 0] > 0) == y).mean() > 0.98
+
+
+def test_an_earlier_fit_leaves_nothing_behind(data):
+    model = SharedSubspaceClassifier().fit(data.X, data.Y)
+    model.set_params(kernel="rbf").fit(data.X, data.Y)
+    assert not hasattr(model, "coef_")
+    model.set_params(kernel="linear").fit(data.X, data.Y)
+    assert not hasattr(model, "dual_coef_")

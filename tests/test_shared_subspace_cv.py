@@ -10,6 +10,7 @@ from sklearn.model_selection import (
     GroupKFold,
     KFold,
     LeaveOneOut,
+    RepeatedKFold,
     ShuffleSplit,
     cross_validate,
 )
@@ -57,9 +58,9 @@ def test_the_whole_grid_equals_refitting(
     kept = {}
     original = module._Search._scores
 
-    def spy(self, pairs):
-        found = original(self, pairs)
-        for k, r in enumerate(self.ranks):
+    def spy(self, ranks, pairs):
+        found = original(self, ranks, pairs)
+        for k, r in enumerate(ranks):
             for p, (a, b) in enumerate(pairs):
                 kept[a, b, r] = found[k, p].T
         return found
@@ -325,8 +326,15 @@ def test_frames_and_sparse_labels(data):
         ({"cv": [([], [1])]}, ValueError, "split without training samples"),
         ({"cv": []}, ValueError, "cv gives no split"),
         ({"scoring": "f1"}, ValueError, "binary"),
-        ({"scoring": "nonsense"}, ValueError, "Unknown scoring 'nonsense': use one of hamming"),
+        (
+            {"scoring": "nonsense"},
+            ValueError,
+            "Unknown scoring 'nonsense' for this y: use one of hamming",
+        ),
         ({"scoring": lambda *_: np.nan}, ValueError, "undefined .NaN. at every grid point"),
+        ({"scoring": None}, TypeError, "scoring must be a name or a callable, got None"),
+        ({"scoring": "neg_log_loss"}, ValueError, "needs probabilities"),
+        ({"alphas": ["x"]}, ValueError, "alphas must be a non-empty list of numbers"),
         ({"threshold": "nonsense"}, ValueError, "Unknown threshold rule"),
         ({"threshold_on": "test"}, ValueError, "threshold_on must be one of 'heldout'"),
     ],
@@ -346,3 +354,89 @@ def test_vector_targets_are_scored_as_scikit_learn_scores_them(rng, n_classes, s
     decided = scores.argmax(axis=1) if n_classes == 3 else (scores[:, 0] > 0).astype(int)
     expected = sk.f1_score(y, decided, average=scoring[3:])
     assert model.best_score_ == pytest.approx(expected)
+
+
+def test_scorers_of_scikit_learn_get_the_weights(data):
+    w = np.linspace(0.5, 3, 90)
+    model = SharedSubspaceClassifierCV([0.1], [0.01], cv=3, scoring="jaccard_macro")
+    model.fit(data.X, data.Y, w)
+    decided = model.oof_scores_ > model.thresholds_
+    expected = sk.jaccard_score(data.Y, decided, average="macro", sample_weight=w)
+    assert model.best_score_ == pytest.approx(expected)
+
+
+def test_scorers_that_take_no_weights_are_called_without(data):
+    w = np.linspace(0.5, 3, 90)
+    scorer = sk.make_scorer(lambda y, p: float((y == p).mean()))
+    model = SharedSubspaceClassifierCV([0.1], [0.01], cv=3, scoring=scorer).fit(data.X, data.Y, w)
+    decided = model.oof_scores_ > model.thresholds_
+    assert model.best_score_ == pytest.approx((decided == data.Y).mean())
+
+
+def test_accuracy_of_a_vector_is_that_of_its_classes(rng):
+    X = rng.standard_normal((60, 4))
+    y = X[:, :3].argmax(axis=1)
+    model = SharedSubspaceClassifierCV([0.1], [0.01], cv=3, scoring="accuracy").fit(X, y)
+    assert model.best_score_ == pytest.approx((model.oof_scores_.argmax(axis=1) == y).mean())
+
+
+def test_a_score_of_zero_is_the_first_class():
+    y = np.tile([0, 1], 6)  # every training mean is zero, and so is every score
+    model = SharedSubspaceClassifierCV([0.1], [0.01], cv=KFold(3)).fit(np.zeros((12, 2)), y)
+    assert not model.oof_scores_.any()
+    assert model.best_score_ == pytest.approx(sk.f1_score(y, np.zeros(12), average="macro"))
+
+
+def test_training_thresholds_are_weighted(data):
+    w = np.where(np.arange(90) % 2, 0.1, 10.0)
+    model = SharedSubspaceClassifierCV([0.1], [0.01], threshold="f1", threshold_on="training")
+    scores = model.fit(data.X, data.Y, w).decision_function(data.X)
+    expected = thresholds.PerLabelF1().fit(scores, data.Y, w)
+    assert (expected != thresholds.PerLabelF1().fit(scores, data.Y)).any()
+    np.testing.assert_array_equal(model.thresholds_, expected)
+
+
+def test_grid_points_with_an_undefined_score_are_passed_over(data):
+    calls = []
+
+    def scorer(estimator, X, y):  # noqa: ARG001
+        calls.append(1)
+        return np.nan if len(calls) == 1 else 0.5
+
+    model = SharedSubspaceClassifierCV([0.1, 1.0], [0.01], cv=3, scoring=scorer)
+    model.fit(data.X, data.Y)
+    assert (model.best_index_, model.best_score_) == (1, 0.5)
+
+
+def test_a_fold_of_zero_weight_is_left_out(data):
+    w = np.ones(90)
+    w[:30] = 0
+    model = SharedSubspaceClassifierCV([0.1], [0.01], [2], cv=KFold(3)).fit(data.X, data.Y, w)
+    half = SharedSubspaceClassifier(0.1, 0.01, 2).fit(data.X[30:60], data.Y[30:60])
+    found, expected = model.oof_scores_, half.decision_function(data.X[60:])
+    np.testing.assert_allclose(found[60:], expected, atol=1e-9)
+    assert np.isnan(found[:30]).all()
+    assert "split2_test_score" not in model.cv_results_
+
+
+def test_repeated_tests_have_no_columns_by_fold_and_repeated_rows_count_once(data):
+    cv = RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)
+    model = SharedSubspaceClassifierCV([0.1], [0.01], [2], cv=cv).fit(data.X, data.Y)
+    assert "mean_test_score" not in model.cv_results_
+    once = [(np.arange(60), np.arange(60, 90))]
+    twice = [(np.arange(60), np.r_[60:90, 60:70])]
+    found = [
+        SharedSubspaceClassifierCV([0.1], [0.01], [2], cv=c).fit(data.X, data.Y).oof_scores_
+        for c in (once, twice)
+    ]
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_held_out_scores_of_an_indefinite_kernel_generalise():
+    data = make_shared_subspace(300, 10, 5, random_state=0)
+    train, test = slice(150), slice(150, 300)
+    model = SharedSubspaceClassifierCV(kernel="sigmoid", gamma=0.01, scoring="auc_macro")
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        model.fit(data.X[train], data.Y[train])
+    found = metrics.auc_macro(data.Y[test], model.decision_function(data.X[test]))
+    assert found > model.best_score_ - 0.05

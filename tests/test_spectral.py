@@ -4,13 +4,16 @@ import scipy.sparse as sp
 
 import helpers
 from eigenlabel.core import spectral
+from eigenlabel.core.eigen import rank_tolerance
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.spectral import (
     CovarianceFactor,
     GramFactor,
     centre_gram,
+    check_memory,
     factorise,
     nearest_psd,
+    scaled_gram,
 )
 
 SHIFTS = [1e-3, 0.1, 2.0]
@@ -80,14 +83,16 @@ def test_centre_gram_equals_centred_features(rng):
 def test_nearest_psd_drops_the_negative_part(rng):
     Q = np.linalg.qr(rng.standard_normal((6, 6)))[0]
     lam = np.array([-2.0, -1e-3, 0.0, 0.5, 1.0, 4.0])
-    K, smallest = nearest_psd((Q * lam) @ Q.T, 1e-13)
-    np.testing.assert_allclose(K, (Q * np.maximum(lam, 0)) @ Q.T, atol=1e-13)
+    K, kept, smallest = nearest_psd((Q * lam) @ Q.T, 1e-13)
+    np.testing.assert_allclose(K, (Q * np.maximum(lam, 0)) @ Q.T, atol=1e-12)
+    np.testing.assert_allclose(kept @ kept.T, Q[:, 3:] @ Q[:, 3:].T, atol=1e-12)
     assert smallest == pytest.approx(-0.5)
     good = (Q * np.abs(lam)) @ Q.T
-    same, none = nearest_psd(good, 1e-13)
+    same, kept, none = nearest_psd(good, 1e-13)
     assert same is good
+    assert kept is None
     assert none == 0.0
-    assert nearest_psd(-np.eye(3), 1e-13)[1] == -1.0
+    assert nearest_psd(-np.eye(3), 1e-13)[1].shape == (3, 0)
 
 
 def test_too_large_a_problem_is_refused_before_it_starts(monkeypatch, rng):
@@ -96,3 +101,38 @@ def test_too_large_a_problem_is_refused_before_it_starts(monkeypatch, rng):
         factorise(CentredOperator(rng.standard_normal((50, 60))))
     with pytest.raises(MemoryError, match="covariance factor"):
         factorise(CentredOperator(rng.standard_normal((60, 50))))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_constant_direction_is_lifted(rng, weighted):
+    X = rng.standard_normal((8, 30))
+    w = rng.uniform(0.5, 2, 8) if weighted else None
+    root = None if w is None else np.sqrt(w)
+    K = centre_gram(X @ X.T, w)[0]
+    lam = np.linalg.eigvalsh(scaled_gram(K, root, True))
+    flat = np.linalg.eigvalsh(scaled_gram(K, root, False))
+    assert abs(flat[0]) < 1e-12 * flat[-1]
+    np.testing.assert_allclose(np.delete(lam, np.abs(lam - flat.mean()).argmin()), flat[1:])
+
+
+def test_the_rank_rule_knows_the_number_of_features(rng):
+    X = rng.standard_normal((5, 400))
+    factor = factorise(CentredOperator(X), route="gram")
+    assert factor.tolerance == rank_tolerance(400, np.float64)
+    assert GramFactor(X @ X.T).tolerance == rank_tolerance(5, np.float64)
+
+
+def test_three_arrays_must_fit(monkeypatch):
+    monkeypatch.setattr(spectral, "memory_limit", lambda: 3 * 8.0 * 100**2)
+    check_memory(100, "problem")
+    with pytest.raises(MemoryError, match="101 x 101"):
+        check_memory(101, "problem")
+
+
+@pytest.mark.parametrize("route", ["gram", "covariance"])
+def test_a_large_offset_of_the_targets_costs_no_digits(rng, route):
+    X = rng.standard_normal((32, 5)) + 3
+    T = np.where(rng.uniform(size=(32, 4)) < 0.3, 1.0, -1.0)
+    factor = factorise(CentredOperator(X), route=route)
+    near, far = (factor.primal(factor.solve(t, [0.1])[0]) for t in (T, T + 2.0**30))
+    np.testing.assert_allclose(far, near, atol=1e-11)

@@ -106,3 +106,33 @@ def test_what_cannot_score_is_refused(data):
     Y[:, 0] = 0
     with pytest.raises(ValueError, match="always or never present"):
         ThresholdedClassifier(RandomForestClassifier(3)).fit(data.X, Y)
+
+
+def test_weights_reach_the_folds_and_the_thresholds(data):
+    w = np.where(np.arange(150) % 2, 0.1, 10.0)
+    model = ThresholdedClassifier(SharedSubspaceClassifier(), strategy="f1", cv=KFold(3))
+    model.fit(data.X, data.Y, sample_weight=w.tolist())
+    for train, test in KFold(3).split(data.X):
+        part = SharedSubspaceClassifier().fit(data.X[train], data.Y[train], w[train])
+        expected = part.decision_function(data.X[test])
+        np.testing.assert_allclose(model.oof_scores_[test], expected, atol=1e-12)
+    expected = PerLabelF1().fit(model.oof_scores_, data.Y, w)
+    assert (expected != PerLabelF1().fit(model.oof_scores_, data.Y)).any()
+    np.testing.assert_array_equal(model.thresholds_, expected)
+
+
+def test_one_label_may_have_flat_scores(data):
+    class Flat(SharedSubspaceClassifier):
+        def decision_function(self, X):
+            return super().decision_function(X)[:, 0]
+
+    model = ThresholdedClassifier(Flat(), strategy="f1").fit(data.X, data.Y[:, :1])
+    assert model.oof_scores_.shape == model.predict(data.X).shape == data.Y[:, :1].shape
+
+
+def test_the_fitted_rule_decides(data):
+    model = ThresholdedClassifier(SharedSubspaceClassifier(), strategy="top").fit(data.X, data.Y)
+    before = model.predict(data.X)
+    np.testing.assert_array_equal(model.set_params(strategy="mixed").predict(data.X), before)
+    model.fit(data.X, data.Y[:, 0])
+    assert not hasattr(model, "thresholds_")

@@ -62,13 +62,14 @@ def test_hand_worked_table():
 
 
 def test_of_equal_optima_the_lowest_threshold_wins():
-    # F1 is 2/3 after one and after three: + - - + would give 2/3, 1/2, 2/5, 4/6.
+    # F1 is 2/3 after one and after four: + - - + would give 2/3, 1/2, 2/5, 4/6.
     scores, Y = np.array([[4.0], [3], [2], [1]]), np.array([[1], [0], [0], [1]])
     assert PerLabelF1().fit(scores, Y)[0] == -np.inf
 
 
-def test_neighbouring_floats_are_still_told_apart():
-    low = np.float64(1.0)
+@pytest.mark.parametrize("steps", [0, 1])  # the middle rounds to the even one: down, then up
+def test_neighbouring_floats_are_still_told_apart(steps):
+    low = 1.0 + steps * np.finfo(float).eps
     high = np.nextafter(low, 2)
     threshold = PerLabelF1().fit(np.array([[low], [high]]), np.array([[0], [1]]))
     np.testing.assert_array_equal(np.array([low, high]) > threshold, [False, True])
@@ -97,9 +98,9 @@ def test_proportional_predicts_as_often_as_labels_occur(rng, weighted):
 
 
 def test_proportional_keeps_ties_together():
-    scores, Y = np.array([[2.0], [1], [1], [1], [0]]), np.array([[1], [1], [0], [0], [0]])
-    # Two are wanted; one or four are possible, one is nearer.
-    assert (scores > Proportional().fit(scores, Y)).sum() == 1
+    scores, Y = np.array([[2.0], [1], [1], [1], [0]]), np.array([[1], [1], [1], [0], [0]])
+    # Three are wanted; one or four are possible, four is nearer.
+    assert (scores > Proportional().fit(scores, Y)).sum() == 4
 
 
 def test_top_marks_the_highest_and_breaks_ties_by_order():
@@ -144,7 +145,10 @@ def test_mixed_is_per_label_f1_or_micro_f1_at_its_ends(rng):
     assert micro >= f1_micro(Y, scores > Global().fit(scores, Y)) - 1e-12
 
 
-@pytest.mark.parametrize("name", list(RULES))
+FITTED = [name for name in RULES if name not in ("zero", "top")]  # those that look at the data
+
+
+@pytest.mark.parametrize("name", FITTED)
 def test_a_grid_gives_what_each_set_gives(name, rng):
     scores, Y = rng.standard_normal((4, 30, 3)), rng.uniform(size=(30, 3)) < 0.3
     grid = np.ascontiguousarray(scores.transpose(0, 2, 1))
@@ -153,7 +157,7 @@ def test_a_grid_gives_what_each_set_gives(name, rng):
     np.testing.assert_array_equal(together, alone)
 
 
-@pytest.mark.parametrize("name", list(RULES))
+@pytest.mark.parametrize("name", FITTED)
 def test_weights_count_like_copies(name, rng):
     scores, Y = rng.standard_normal((30, 3)), rng.uniform(size=(30, 3)) < 0.4
     w = rng.integers(1, 4, 30)
@@ -180,3 +184,39 @@ def test_unknown_names_and_bad_settings_are_explained():
         Mixed().fit(np.array([[np.nan]]), np.array([[1]]))
     with pytest.raises(NotImplementedError):
         Rule().fit(data, data)
+
+
+def test_fbr_trusts_a_cut_that_just_reaches_it():
+    scores, Y = np.array([[2.0], [1.0]]), np.array([[0], [1]])  # best F1 is 2/3
+    assert PerLabelF1(fbr=2 / 3).fit(scores, Y)[0] == -np.inf
+    assert PerLabelF1(fbr=0.7).fit(scores, Y)[0] == 2.0
+
+
+def test_global_weighs_samples_not_labels(rng):
+    def value(hits, predicted, positives):  # weights may sum to less than 1 here
+        return 2 * hits / (predicted + positives)
+
+    for _ in range(10):
+        scores, Y = rng.standard_normal((30, 4)), rng.uniform(size=(30, 4)) < 0.3
+        w = 10 ** rng.uniform(-2, 2, 30)  # weights that matter
+        decided = scores > Global().fit(scores, Y, w)
+        expected, _ = helpers.best_thresholds(scores.ravel(), Y.ravel(), value, np.repeat(w, 4))
+        np.testing.assert_array_equal(decided.ravel(), expected)
+
+
+def test_top_equals_sorting_by_score_then_order(rng):
+    scores = rng.integers(0, 4, (20, 100)).astype(float)
+    decided = Top(n_labels=7).decide(scores, np.zeros(100))
+    for row, marks in zip(scores, decided, strict=True):
+        expected = np.lexsort((np.arange(100), -row))[:7]
+        assert set(np.flatnonzero(marks)) == set(expected)
+
+
+def test_a_score_at_the_threshold_is_not_predicted():
+    assert not Zero().decide(np.zeros((2, 1)), np.zeros(1)).any()
+
+
+@pytest.mark.parametrize("weights", [np.ones(2), [np.nan, 1, 1], [-1, 1, 1]])
+def test_bad_weights_are_refused(weights):
+    with pytest.raises(ValueError, match="sample_weight"):
+        PerLabelF1().fit(np.ones((3, 1)), np.ones((3, 1)), weights)

@@ -1,13 +1,16 @@
 """Checks of data and parameters; the one place that touches scikit-learn's private side."""
 
+import inspect
 import numbers
+import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-__all__ = ["check_choice", "check_data", "check_number", "check_scores", "check_weights"]
+LARGEST = 1e75  # squares of squares of it are still numbers
 
 
 def check_data(estimator: Any, X: Any, *, reset: bool, square: bool = False) -> Any:
@@ -23,6 +26,10 @@ def check_data(estimator: Any, X: Any, *, reset: bool, square: bool = False) -> 
     if sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()  # never tidy up what the caller passed in
         X.sum_duplicates()
+    if sp.issparse(X) and X.indices.dtype == np.int64 and max(X.nnz, *X.shape) < 2**31:
+        # Some compiled kernels take 32-bit indices only.
+        indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        X = type(X)((X.data, indices, indptr), shape=X.shape)
     if square and X.shape[0] != X.shape[1]:
         raise ValueError(
             f"kernel='precomputed' needs a square kernel matrix of training samples, got {X.shape}."
@@ -39,6 +46,60 @@ def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
         _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     )
     return None if np.all(weights == 1) else weights
+
+
+def check_row_weights(sample_weight: Any, n: int) -> np.ndarray | None:
+    """Check weights of n rows: finite and not negative; None stays None."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=float)
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, needed ({n},).")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("sample_weight must be finite and not negative.")
+    return weights
+
+
+def check_scale(X: Any) -> None:
+    """Refuse values whose products leave the range of floats; warn of features lost to rounding."""
+    values = X.data if sp.issparse(X) else X
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest > LARGEST or 0 < largest < 1 / LARGEST:
+        raise ValueError(
+            f"The largest value of X is {largest:.3g}, whose squares leave the range of floats: "
+            "rescale X, for instance with sklearn.preprocessing.MaxAbsScaler."
+        )
+    if X.shape[0] < 2:
+        return
+    spread = _variances(X)
+    spread = spread[spread > spread.max(initial=0.0) * np.finfo(float).tiny]
+    limit = max(X.shape) * float(np.finfo(float).eps)
+    if spread.size and spread.min() < limit * spread.max():
+        ratio = np.sqrt(spread.max() / spread.min())
+        warnings.warn(
+            f"The spreads of the features differ by a factor of {ratio:.0e}: the penalty hardly "
+            "touches the large ones, and rounding may hide the small ones. Standardise X, for "
+            "instance with sklearn.preprocessing.StandardScaler (with_mean=False if sparse).",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _variances(X: Any) -> np.ndarray:
+    """Give the variance of each feature, zero where it is rounding of the mean."""
+    if sp.issparse(X):
+        mean, variance = mean_variance_axis(X, axis=0)
+    else:
+        mean, variance = X.mean(axis=0, dtype=float), X.var(axis=0, dtype=float)
+    eps = float(np.finfo(X.dtype).eps)
+    return np.where(variance > (4 * eps * mean) ** 2, variance, 0.0)
+
+
+def takes_weights(scorer: Any) -> bool:
+    """Tell whether a scorer takes sample weights; scikit-learn's own hide their function."""
+    function = getattr(scorer, "_score_func", scorer)
+    parameters = inspect.signature(function).parameters.values()
+    return any(p.name == "sample_weight" or p.kind == p.VAR_KEYWORD for p in parameters)
 
 
 def check_number(

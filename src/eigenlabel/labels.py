@@ -33,7 +33,8 @@ def check_label_matrix(Y: Any, name: str = "y") -> np.ndarray:
         try:
             Y = Y.astype(float)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{name} must hold 0 and 1, got {Y.flat[0]!r}. {HINT}") from error
+            odd = next(v for v in Y.flat if not isinstance(v, (bool, int, float)))
+            raise ValueError(f"{name} must hold 0 and 1, found {odd!r}. {HINT}") from error
     if Y.dtype.kind not in "biuf":
         raise ValueError(f"{name} must hold 0 and 1, got dtype {Y.dtype}. {HINT}")
     if Y.dtype.kind == "b":

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from eigenlabel._validation import check_choice, check_number, check_scores
+from eigenlabel._validation import check_choice, check_number, check_row_weights, check_scores
 from eigenlabel.labels import check_label_matrix
 
 Weights = np.ndarray | None
@@ -40,12 +40,10 @@ def _scored(y_true: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _weights(sample_weight: Any, n: int) -> np.ndarray:
-    if sample_weight is None:
-        return np.ones(n)
-    w = np.asarray(sample_weight, dtype=float)
-    if w.shape != (n,):
-        raise ValueError(f"sample_weight has shape {w.shape}, needed ({n},).")
-    return w
+    if n == 0:
+        raise ValueError("No samples: a metric needs at least one.")
+    weights = check_row_weights(sample_weight, n)
+    return np.ones(n) if weights is None else weights
 
 
 def _average(values: np.ndarray, weights: np.ndarray) -> float:
@@ -119,11 +117,11 @@ def _over_rows(
     values: np.ndarray, Y: np.ndarray, perfect: float, trivial: str, sample_weight: Weights
 ) -> float:
     check_choice("trivial", trivial, ("skip", "count"))
-    plain = ~(Y.any(axis=1) & ~Y.all(axis=1))
+    ordered = Y.any(axis=1) & ~Y.all(axis=1)
     w = _weights(sample_weight, len(Y))
     if trivial == "skip":
-        return _average(values[~plain], w[~plain])
-    return _average(np.where(plain, perfect, values), w)
+        return _average(values[ordered], w[ordered])
+    return _average(np.where(ordered, values, perfect), w)
 
 
 def ranking_loss(

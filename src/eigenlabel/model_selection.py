@@ -168,8 +168,8 @@ class MultilabelStratifiedKFold(_LabelSplitter, BaseCrossValidator):
     """Split into k folds with every label's share of positives kept in each.
 
     Labels with two or more positives have one outside each fold, so that a model can be trained on
-    them (rows are swapped until they do); a label with a single positive is missing once, when its
-    sample is held out.
+    them, where swapping pairs of rows can bring that about (very few rows with very many labels
+    may defeat it); a label with a single positive is missing once, when its sample is held out.
     With ``groups``, samples of a group stay together and shares are kept as well as groups allow.
 
     Parameters

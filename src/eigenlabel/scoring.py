@@ -4,7 +4,6 @@ A scorer of scikit-learn wants an estimator; it gets one whose X *is* the scores
 negated, so that more is always better.
 """
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
+from eigenlabel._validation import takes_weights
 from eigenlabel.labels import LabelCodec
 from eigenlabel.metrics import METRICS, f1_from_counts
 from eigenlabel.thresholds import Rule
@@ -25,6 +25,13 @@ class PrecomputedScores(ClassifierMixin, BaseEstimator):
         self.rule = rule
         self.thresholds = thresholds
         self.classes_ = codec.classes
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:  # noqa: ARG002
+        """Say that there are scores only."""
+        raise ValueError(
+            "This scoring needs probabilities, but the model gives scores only: use one that "
+            "takes scores or label sets, such as 'auc_macro' or 'f1_macro'."
+        )
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -152,13 +159,10 @@ class GridScorer:
             return value if self.metric.greater_is_better else -value
         assert self.scorer is not None
         estimator = PrecomputedScores(self.codec, rule, thresholds)
-        extra = {} if weights is None or not self._weighted() else {"sample_weight": weights}
+        extra = {}
+        if weights is not None and takes_weights(self.scorer):
+            extra["sample_weight"] = weights
         return float(self.scorer(estimator, scores, self.y[mask], **extra))
-
-    def _weighted(self) -> bool:
-        """Tell whether the scorer takes sample weights."""
-        parameters = inspect.signature(self.scorer).parameters.values()
-        return any(p.name == "sample_weight" or p.kind == p.VAR_KEYWORD for p in parameters)
 
 
 def _scorer(scoring: str | Callable[..., float], codec: LabelCodec) -> Callable[..., float] | None:
@@ -169,6 +173,8 @@ def _scorer(scoring: str | Callable[..., float], codec: LabelCodec) -> Callable[
     """
     if callable(scoring):
         return scoring
+    if not isinstance(scoring, str):
+        raise TypeError(f"scoring must be a name or a callable, got {scoring!r}.")
     ours = METRICS.get(scoring)
     if ours is not None and codec.multilabel:
         return None
@@ -177,7 +183,8 @@ def _scorer(scoring: str | Callable[..., float], codec: LabelCodec) -> Callable[
     except (ValueError, KeyError) as error:
         if ours is not None and ours.reads == "scores":
             return None
+        known = [n for n, metric in METRICS.items() if codec.multilabel or metric.reads == "scores"]
         raise ValueError(
-            f"Unknown scoring {scoring!r}: use one of {', '.join(METRICS)}, a scikit-learn scorer "
-            "name, or a callable scorer(estimator, X, y)."
+            f"Unknown scoring {scoring!r} for this y: use one of {', '.join(known)}, a scorer name "
+            "of scikit-learn, or a callable scorer(estimator, X, y)."
         ) from error

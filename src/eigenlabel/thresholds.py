@@ -1,9 +1,9 @@
 """Rules that turn scores into label sets. They see arrays, never X.
 
 A rule has two verbs: ``fit`` gives one threshold per label from scores and true labels (held-out
-scores, if it is to mean anything on new data), ``decide`` gives label sets. Every rule is exact:
-it compares all cuts of the sorted scores, never cuts tied scores apart, and predicts a label
-that never occurs for nobody.
+scores, if it is to mean anything on new data), ``decide`` gives label sets. Every rule compares
+all cuts of the sorted scores (:class:`Mixed` by a climb, the others at once), never cuts tied
+scores apart, and predicts a label that never occurs for nobody.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from eigenlabel._validation import check_number, check_scores
+from eigenlabel._validation import check_number, check_row_weights, check_scores
 from eigenlabel.curves import CutCurves, cut_thresholds
 from eigenlabel.labels import check_label_matrix
 
@@ -26,6 +26,9 @@ class Rule:
         """Give the thresholds (m,) for scores (n, m) of a 0/1 label matrix (n, m)."""
         Y = check_label_matrix(Y, "Y")
         scores = check_scores("scores", scores, Y.shape)
+        if not len(Y):
+            raise ValueError("No samples: thresholds need at least one.")
+        sample_weight = check_row_weights(sample_weight, len(Y))
         grid = np.ascontiguousarray(scores.T)[None]
         return self.fit_grid(grid, np.ascontiguousarray(Y.T), sample_weight)[0]
 

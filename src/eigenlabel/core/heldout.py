@@ -16,12 +16,13 @@ Two ways to the same numbers, chosen by their cost:
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
 from eigenlabel.core._types import Floats, Ints
 from eigenlabel.core.operators import CentredOperator, weighted_mean
-from eigenlabel.core.ridge import SAFE, Reduction, diagonalise, reduce
+from eigenlabel.core.ridge import SAFE, ReducedSystem, diagonalise
 from eigenlabel.core.spectral import (
     CovarianceFactor,
     Factor,
@@ -42,16 +43,14 @@ class SingleFold:
     rows: Ints  # (1, size)
     shifts: Sequence[float]
     total: float
-    reduction: Reduction
-    R: Floats  # rotated right-hand side, (p, m)
+    system: ReducedSystem  # of the right-hand side (p, m)
     mean: Floats  # (m,)
     predict: Callable[[Floats], Floats]  # rotated coefficients (p, k) -> scores (size, k)
     metric: Callable[[Floats], Floats]  # b -> M b with a'M b = A'B, all rotated
 
     def _solve(self, i: int) -> Floats:
-        if np.isinf(self.shifts[i]):
-            return self.R / self.total
-        return self.reduction.solve(self.R, self.total * self.shifts[i])
+        y = self.system.solve(self.total * self.shifts[i])
+        return y / self.total if np.isinf(self.shifts[i]) else y
 
     def evaluate(self, pairs: Pairs) -> tuple[dict[int, Floats], Floats]:
         """Give the scores of all shifts in some pairs, and the products of weights of the pairs.
@@ -89,18 +88,16 @@ def _gram_fold(factor: GramFactor, T: Floats, fold: Fold, shifts: Sequence[float
         right, cross = root[:, None] * right, root[:, None] * cross
     total = float(len(train)) if weights is None else float(weights.sum())
     M = scaled_gram(K, root, factor.centre)
-    reduction = reduce(M, total * min(shifts), factor.tolerance)
-    rotated = reduction.rotate(np.hstack([right, cross]))
-    R, C = rotated[:, : T.shape[1]], rotated[:, T.shape[1] :]
+    system = ReducedSystem(M, right, [total * s for s in shifts], factor.tolerance)
+    C = system.reduction.rotate(cross)
     return SingleFold(
         rows=test[None],
         shifts=shifts,
         total=total,
-        reduction=reduction,
-        R=R,
+        system=system,
         mean=mean,
         predict=lambda y: C.T @ y,
-        metric=reduction.apply,
+        metric=system.reduction.apply,
     )
 
 
@@ -111,10 +108,10 @@ def _covariance_fold(
     M, right, mean_x, mean = statistics.XX, statistics.XT, np.zeros(0), np.zeros(0)
     if factor.centre:
         M, right, mean_x, mean = statistics.centred()
-    reduction = reduce(M, statistics.n * min(shifts), factor.tolerance)
+    system = ReducedSystem(M, right, [statistics.n * s for s in shifts], factor.tolerance)
 
     def predict(y: Floats) -> Floats:
-        U = reduction.restore(y)
+        U = system.reduction.restore(y)
         scores = factor.operator.rows(test).matmat(U)
         return scores - mean_x @ U if factor.centre else scores
 
@@ -122,8 +119,7 @@ def _covariance_fold(
         rows=test[None],
         shifts=shifts,
         total=statistics.n,
-        reduction=reduction,
-        R=reduction.rotate(right),
+        system=system,
         mean=mean if factor.centre else np.zeros(right.shape[1]),
         predict=predict,
         metric=lambda b: b,
@@ -143,14 +139,10 @@ def _training_statistics(
         parts_of = (training_rows(n, fold) for fold in folds)
         return [Statistics.of(operator.rows(train), T[train]) for train in parts_of]
     parts = [Statistics.of(operator.rows(test), T[test]) for _, test in folds]
-    sums = []
-    for k in range(len(parts)):
-        rest = parts[:k] + parts[k + 1 :]
-        total = rest[0]
-        for part in rest[1:]:
-            total = total + part
-        sums.append(total)
-    return sums
+    before = list(accumulate(parts))
+    after = list(accumulate(parts[::-1]))[::-1]
+    inner = [before[k - 1] + after[k + 1] for k in range(1, len(parts) - 1)]
+    return [after[1], *inner, before[-2]]
 
 
 @dataclass(frozen=True)
@@ -175,27 +167,26 @@ class SmallFolds:
         elif shift > SAFE * (self.lam[-1] if self.lam.size else 0.0):
             keep = shift / (self.lam + shift)
         else:
-            return self._limit_residuals(1 / (self.lam + shift))
+            return self._small_shift_residuals(shift)
         Qk = self.Q * keep
         E = self.P + Qk @ np.swapaxes(self.Q, 1, 2)
         return np.asarray(np.linalg.solve(E, self.PT + Qk @ self.QtT))
 
-    def _limit_residuals(self, inverse: Floats) -> Floats:
-        """Solve ``(P / s + R) z = P T / s + R T`` in the limit of small s.
+    def _small_shift_residuals(self, shift: float) -> Floats:
+        """Solve ``(P + s R) z = P T + s R T``, R = Q diag(1 / (lam + s)) Q', for s down to 0.
 
-        On the range of P the first terms decide, on its null space the second.
+        On the null space of P both sides shrink with s: its rows are divided by it.
         """
-        QD = self.Q * inverse
+        QD = self.Q / (self.lam + shift)
         R, RT = QD @ np.swapaxes(self.Q, 1, 2), QD @ self.QtT
-        z = np.empty_like(RT)
-        for k in range(len(z)):
-            p, U = np.linalg.eigh(self.P[k])
-            big = p > SAFE
-            U1, U2 = U[:, big], U[:, ~big]
-            z[k] = U1 @ ((U1.T @ self.PT[k]) / p[big, None])
-            if U2.shape[1]:
-                z[k] += U2 @ np.linalg.solve(U2.T @ R[k] @ U2, U2.T @ (RT[k] - R[k] @ z[k]))
-        return z
+        p, U = np.linalg.eigh(self.P)
+        big = p > SAFE
+        scale = np.where(big, shift, 1.0)[..., None]
+        Ut = np.swapaxes(U, 1, 2)
+        E = scale * (Ut @ R @ U)
+        E += np.where(big, p, 0.0)[..., None] * np.eye(p.shape[1])
+        right = scale * (Ut @ RT) + big[..., None] * (Ut @ self.PT)
+        return np.asarray(U @ np.linalg.solve(E, right))
 
     def evaluate(self, pairs: Pairs) -> tuple[dict[int, Floats], Floats]:
         """Give scores and products of weights as :meth:`SingleFold.evaluate` does."""
@@ -226,12 +217,11 @@ def _spectral_basis(factor: Factor) -> tuple[Floats, Floats]:
     """Give eigenvectors (n, t) and eigenvalues (t,) of the scaled, centred Gram matrix."""
     if isinstance(factor, GramFactor):
         K = factor.K if factor.root is None else factor.root[:, None] * factor.K * factor.root
-        reduction = diagonalise(K, factor.tolerance)
-        return reduction.Q, reduction.lam
-    reduction = diagonalise(factor.operator.covariance(), factor.tolerance)
-    Q = factor.operator.matmat(reduction.Q / np.sqrt(reduction.lam))
+        return diagonalise(K, factor.tolerance)
+    V, lam = diagonalise(factor.operator.covariance(), factor.tolerance)
+    Q = factor.operator.matmat(V / np.sqrt(lam))
     weights = factor.operator.weights
-    return (Q if weights is None else np.sqrt(weights)[:, None] * Q), reduction.lam
+    return (Q if weights is None else np.sqrt(weights)[:, None] * Q), lam
 
 
 def _small_folds(
@@ -252,8 +242,9 @@ def _small_folds(
         groups.setdefault((len(test), rest), []).append(test)
     blocks = []
     for (size, rest), tests in groups.items():
-        # At most 32 MiB of eigenvector rows and 8 MiB of inner products a pair.
-        step = max(1, min(2**22 // max(1, size * Q.shape[1]), 2**20 // T.shape[1] ** 2))
+        # At most 32 MiB of eigenvector rows, and as much of inner products of all pairs.
+        pairs = 2 * len(shifts) * T.shape[1] ** 2
+        step = max(1, min(2**22 // max(1, size * Q.shape[1]), 2**22 // pairs))
         for start in range(0, len(tests), step):
             rows = np.stack(tests[start : start + step])
             q, vf = Q[rows], v[rows]

@@ -1,14 +1,14 @@
 """Solve ``(M + s I) y = b`` for one symmetric positive semi-definite M and many shifts s.
 
-Three ways, one answer:
+* A few shifts: one Cholesky factor each, p^3 / 3.
+* Many shifts: M = Z J Z' with J tridiagonal (LAPACK ``sytrd``, 4 p^3 / 3 in all); every shift is
+  then a tridiagonal solve, linear in p. That is accurate to eps * largest / smallest eigenvalue
+  of M + s I.
+* Shifts too small for that: a Cholesky factor of the matrix scaled to unit diagonal, which does
+  not mind badly scaled features, if its condition allows; else the eigendecomposition cut by the
+  rank rule, which gives the minimum-norm solution at s = 0.
 
-* a few large shifts: one Cholesky factor each, p^3 / 3;
-* many shifts: M = Z J Z' with J tridiagonal (LAPACK ``sytrd``, 4 p^3 / 3 in all); every shift is
-  then a tridiagonal solve, linear in p;
-* shifts too small for the rank of M: the eigendecomposition, cut by the rank rule, which gives the
-  minimum-norm solution at s = 0.
-
-A reduction works in *rotated* coordinates ``Z'y``, in which inner products are the same.
+A reduced system works in *rotated* coordinates ``Z'y``, in which inner products are the same.
 """
 
 from collections.abc import Sequence
@@ -21,33 +21,9 @@ from scipy.linalg import lapack
 from eigenlabel.core._types import Floats
 from eigenlabel.core.eigen import rank_tolerance
 
-# A solve loses about eps * largest / smallest eigenvalue; beyond sqrt(eps) the rank rule decides.
+# A solve loses about eps * largest / smallest eigenvalue; what would lose more is treated apart.
 SAFE = float(np.sqrt(np.finfo(np.float64).eps))
 FEW_SHIFTS = 4
-
-
-@dataclass(frozen=True)
-class SpectralReduction:
-    """M = Q diag(lam) Q' with lam > 0: rank-many coordinates."""
-
-    Q: Floats  # (p, t), orthonormal columns
-    lam: Floats  # (t,)
-
-    def rotate(self, B: Floats) -> Floats:
-        """Z'B."""
-        return np.asarray(self.Q.T @ B)
-
-    def restore(self, R: Floats) -> Floats:
-        """Z R."""
-        return np.asarray(self.Q @ R)
-
-    def solve(self, R: Floats, shift: float) -> Floats:
-        """Rotated (M + shift)^-1 of a rotated right-hand side, null space of M left out."""
-        return np.asarray(R / (self.lam + shift)[:, None])
-
-    def apply(self, R: Floats) -> Floats:
-        """Rotated M y of a rotated y."""
-        return np.asarray(self.lam[:, None] * R)
 
 
 @dataclass(frozen=True)
@@ -84,6 +60,16 @@ class TridiagonalReduction:
         _check_lapack("ptsv", info)
         return np.asarray(y)
 
+    def extremes(self) -> tuple[float, float]:
+        """Give the smallest and the largest eigenvalue."""
+        d, e = self.diagonal, self.off_diagonal
+        if len(d) == 1:
+            return float(d[0]), float(d[0])
+        ends = [
+            sl.eigvalsh_tridiagonal(d, e, select="i", select_range=(i, i)) for i in (0, len(d) - 1)
+        ]
+        return float(ends[0][0]), float(ends[1][0])
+
     def apply(self, R: Floats) -> Floats:
         """Rotated M y of a rotated y."""
         JR = self.diagonal[:, None] * R
@@ -92,20 +78,18 @@ class TridiagonalReduction:
         return np.asarray(JR)
 
 
-Reduction = SpectralReduction | TridiagonalReduction
-
-
 def _check_lapack(name: str, info: int) -> None:
     if info != 0:
         raise np.linalg.LinAlgError(f"LAPACK {name} failed with info = {info}")
 
 
-def diagonalise(M: Floats, tolerance: float) -> SpectralReduction:
-    """Eigendecompose M and keep what the rank rule keeps; 9 p^3 or so."""
+def diagonalise(M: Floats, tolerance: float) -> tuple[Floats, Floats]:
+    """Give eigenvectors (p, t) and eigenvalues (t,) that the rank rule keeps; 9 p^3 or so."""
+    if M.shape[0] == 0:
+        return np.zeros((0, 0)), np.zeros(0)
     lam, Q = np.linalg.eigh(M)
-    keep = lam > tolerance * max(float(lam[-1]), 0.0) if lam.size else np.zeros(0, dtype=bool)
-    keep &= lam > 0
-    return SpectralReduction(Q[:, keep], lam[keep])
+    keep = (lam > tolerance * lam[-1]) & (lam > 0)
+    return Q[:, keep], lam[keep]
 
 
 def tridiagonalise(M: Floats) -> TridiagonalReduction:
@@ -116,31 +100,68 @@ def tridiagonalise(M: Floats) -> TridiagonalReduction:
     return TridiagonalReduction(np.asfortranarray(c[1:, :-1]), tau, diagonal, off_diagonal)
 
 
-def reduce(M: Floats, smallest_shift: float, tolerance: float) -> Reduction:
-    """Choose the reduction of M that is accurate for every shift from ``smallest_shift`` up."""
-    if M.shape[0] == 0:
-        return SpectralReduction(np.zeros((0, 0)), np.zeros(0))
-    if smallest_shift > SAFE * _spectral_bound(M):
-        return tridiagonalise(M)
-    tridiagonal = tridiagonalise(M)
-    lam_min, lam_max = _extremes(tridiagonal)
-    if lam_min + smallest_shift > SAFE * (lam_max + smallest_shift):
-        return tridiagonal
-    return diagonalise(M, tolerance)
-
-
-def _extremes(reduction: TridiagonalReduction) -> tuple[float, float]:
-    d, e = reduction.diagonal, reduction.off_diagonal
-    ends = []
-    for index in (0, len(d) - 1):
-        value = sl.eigvalsh_tridiagonal(d, e, select="i", select_range=(index, index))
-        ends.append(float(value[0]))
-    return ends[0], ends[1]
-
-
 def _spectral_bound(M: Floats) -> float:
     """Bound the largest eigenvalue from above by the largest absolute row sum."""
-    return float(np.abs(M).sum(axis=1).max())
+    return float(np.abs(M).sum(axis=1).max()) if M.shape[0] else 0.0
+
+
+def _cholesky_solve(M: Floats, B: Floats, shift: float) -> Floats:
+    """Solve with a Cholesky factor, for shifts that make it safe."""
+    shifted = M.copy()
+    shifted.flat[:: M.shape[0] + 1] += shift
+    # The matrix is symmetric: its transpose is the same and in the order that LAPACK overwrites.
+    factor = sl.cho_factor(shifted.T, lower=True, overwrite_a=True, check_finite=False)
+    return np.asarray(sl.cho_solve(factor, B, check_finite=False))
+
+
+def careful_solve(M: Floats, B: Floats, shift: float, tolerance: float) -> Floats:
+    """Solve for a shift that may be too small: scaled Cholesky if it is sound, else by rank."""
+    scaled = M.copy()
+    scaled.flat[:: M.shape[0] + 1] += shift
+    diagonal = np.diag(scaled)
+    if diagonal.size and diagonal.min() > 0:
+        d = 1 / np.sqrt(diagonal)
+        scaled = d[:, None] * scaled * d
+        norm = float(np.abs(scaled).sum(axis=0).max())
+        factor, info = lapack.dpotrf(scaled, lower=1)
+        if info == 0 and lapack.dpocon(factor, norm, uplo="L")[0] > SAFE:
+            y, info = lapack.dpotrs(factor, d[:, None] * B, lower=1)
+            _check_lapack("potrs", info)
+            return np.asarray(d[:, None] * y)
+    Q, lam = diagonalise(M, tolerance)
+    return np.asarray(Q @ ((Q.T @ B) / (lam + shift)[:, None]))
+
+
+class ReducedSystem:
+    """M and one right-hand side, reduced once for known shifts, in rotated coordinates.
+
+    Parameters
+    ----------
+    M : (p, p)
+    B : (p, k) right-hand side
+    shifts : those that will be asked for; infinity stands for the limit ``s y`` of growing s
+    tolerance : relative rank tolerance
+    """
+
+    def __init__(self, M: Floats, B: Floats, shifts: Sequence[float], tolerance: float) -> None:
+        self.reduction = tridiagonalise(M)
+        self.R = self.reduction.rotate(B)
+        bound = _spectral_bound(M)
+        doubtful = [s for s in shifts if s <= SAFE * bound]
+        if doubtful:
+            lam_min, lam_max = self.reduction.extremes()
+            doubtful = [s for s in doubtful if lam_min + s <= SAFE * (lam_max + s)]
+        self._special = {
+            s: self.reduction.rotate(careful_solve(M, B, s, tolerance)) for s in doubtful
+        }
+
+    def solve(self, shift: float) -> Floats:
+        """Give the rotated solution for one of the shifts."""
+        if np.isinf(shift):
+            return self.R
+        if shift in self._special:
+            return self._special[shift]
+        return self.reduction.solve(self.R, shift)
 
 
 class ShiftedSystem:
@@ -162,17 +183,15 @@ class ShiftedSystem:
         if self.M.shape[0] == 0:
             return np.zeros((len(shifts), *B.shape))
         distinct = sorted(set(shifts))
-        bound = _spectral_bound(self.M)
-        if len(distinct) <= FEW_SHIFTS and all(s > SAFE * bound for s in distinct):
-            found = {s: self._cholesky_solve(B, s) for s in distinct}
+        if len(distinct) <= FEW_SHIFTS:
+            bound = _spectral_bound(self.M)
+            found = {
+                s: _cholesky_solve(self.M, B, s)
+                if s > SAFE * bound
+                else careful_solve(self.M, B, s, self.tolerance)
+                for s in distinct
+            }
         else:
-            reduction = reduce(self.M, distinct[0], self.tolerance)
-            R = reduction.rotate(B)
-            found = {s: reduction.restore(reduction.solve(R, s)) for s in distinct}
+            system = ReducedSystem(self.M, B, distinct, self.tolerance)
+            found = {s: system.reduction.restore(system.solve(s)) for s in distinct}
         return np.stack([found[s] for s in shifts])
-
-    def _cholesky_solve(self, B: Floats, shift: float) -> Floats:
-        shifted = self.M.copy()
-        shifted.flat[:: self.M.shape[0] + 1] += shift
-        factor = sl.cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
-        return np.asarray(sl.cho_solve(factor, B, check_finite=False))

@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 
 import numpy as np
-import scipy.linalg as sl
+from scipy.linalg import lapack
 
 from eigenlabel.core._types import Floats
 from eigenlabel.core.eigen import rank_tolerance
@@ -39,26 +39,24 @@ def scaled_gram(Kc: Floats, root: Floats | None, centred: bool) -> Floats:
     return M
 
 
-def nearest_psd(K: Floats, tolerance: float) -> tuple[Floats, float]:
-    """Give K without its negative eigenvalues, and the smallest one relative to the largest.
+def nearest_psd(K: Floats, tolerance: float) -> tuple[Floats, Floats | None, float]:
+    """Give K without its negative eigenvalues, the eigenvectors kept, and the smallest eigenvalue.
 
-    A K that is positive semi-definite up to rounding comes back as it is, at the price of one
-    Cholesky factor, with 0.
+    The last is relative to the largest. A K that is positive semi-definite up to rounding comes
+    back as it is, at the price of one Cholesky factor, with None and 0.
     """
     n = K.shape[0]
     bound = float(np.abs(K).sum(axis=1).max()) if n else 0.0
     lifted = K.copy()
     lifted.flat[:: n + 1] += max(tolerance * bound, np.finfo(float).tiny)
-    try:
-        sl.cholesky(lifted, lower=True, overwrite_a=True, check_finite=False)
-    except np.linalg.LinAlgError:
-        lam, Q = np.linalg.eigh(K)
-        if lam[-1] <= 0:
-            return np.zeros_like(K), -1.0
-        if lam[0] < -tolerance * bound:
-            keep = lam > 0
-            return (Q[:, keep] * lam[keep]) @ Q[:, keep].T, float(lam[0] / lam[-1])
-    return K, 0.0
+    if lapack.dpotrf(lifted, lower=1, overwrite_a=1)[1] == 0:
+        return K, None, 0.0
+    lam, Q = np.linalg.eigh(K)
+    if lam[0] >= -tolerance * bound:
+        return K, None, 0.0
+    keep = lam > tolerance * bound
+    smallest = float(lam[0] / lam[-1]) if lam[-1] > 0 else -np.inf
+    return (Q[:, keep] * lam[keep]) @ Q[:, keep].T, Q[:, keep], smallest
 
 
 class GramFactor:
@@ -70,6 +68,8 @@ class GramFactor:
     weights : (n,) positive sample weights or None
     centre : centre in feature space, which makes the intercept unpenalised
     dtype, d : precision and number of features of the data behind K, for the rank rule
+    operator : the data itself if the kernel is linear
+    positive : (n, t) eigenvectors that were kept of a kernel that was not positive semi-definite
     """
 
     def __init__(
@@ -80,8 +80,10 @@ class GramFactor:
         dtype: "np.dtype[np.floating] | type" = np.float64,
         d: int = 0,
         operator: CentredOperator | None = None,
+        positive: Floats | None = None,
     ) -> None:
         self.weights, self.centre, self.operator = weights, centre, operator
+        self._positive = positive
         self.total = total_weight(K.shape[0], weights)
         self.root = None if weights is None else np.sqrt(weights)
         self.tolerance = rank_tolerance(max(K.shape[0], d), dtype)
@@ -112,6 +114,13 @@ class GramFactor:
     def inner(self, a: Floats, b: Floats) -> Floats:
         """Give A'B of the weights that dual a and b stand for."""
         return np.asarray(a.T @ (self.K @ b))
+
+    def dual(self, c: Floats) -> Floats:
+        """Give coefficients for the kernel as it is, which may have a negative part.
+
+        On training samples that part is left out; the projection leaves it out on new ones too.
+        """
+        return c if self._positive is None else self._positive @ (self._positive.T @ c)
 
     def primal(self, c: Floats) -> Floats:
         """Turn dual coefficients of a linear problem into weights (d, m)."""

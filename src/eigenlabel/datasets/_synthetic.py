@@ -22,13 +22,13 @@ def make_shared_subspace(
     """Draw samples whose labels all depend on the same few directions of X.
 
     ``Y = (X Theta' V + noise > cut)`` with Theta of ``n_components`` orthonormal rows, columns of
-    V of unit length, Gaussian X and a cut per label that makes it occur with ``prevalence`` on
-    average (labels differ by up to a factor of three either way).
+    V of unit length, Gaussian X and a cut per label. Labels occur with ``prevalence`` in the
+    geometric mean, and differ by up to a factor of three either way.
 
     Parameters
     ----------
     n_samples, n_features, n_labels, n_components : int >= 1
-    prevalence : share of positives of an average label, in (0, 1)
+    prevalence : share of positives of a middling label, up to 1/3
     noise : standard deviation of the noise, against 1 of the signal
     random_state : int, RandomState or None
 
@@ -49,7 +49,7 @@ def make_shared_subspace(
     ):
         check_number(name, value, 1, integer=True)
     check_number("n_components", n_components, 1, n_features, integer=True)
-    check_number("prevalence", prevalence, 0, 1)
+    check_number("prevalence", prevalence, 1e-9, 1 / 3)
     check_number("noise", noise, 0)
     rng = check_random_state(random_state)
     Theta = np.linalg.qr(rng.standard_normal((n_features, n_components)))[0].T
@@ -57,7 +57,7 @@ def make_shared_subspace(
     V /= np.linalg.norm(V, axis=0)
     X = rng.standard_normal((n_samples, n_features))
     signal = X @ Theta.T @ V + noise * rng.standard_normal((n_samples, n_labels))
-    share = np.clip(prevalence * 3 ** rng.uniform(-1, 1, n_labels), 0, 1)
+    share = prevalence * 3 ** rng.uniform(-1, 1, n_labels)
     cuts = np.array([np.quantile(signal[:, j], 1 - share[j]) for j in range(n_labels)])
     return Dataset(
         X=X,

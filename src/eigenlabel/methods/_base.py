@@ -9,7 +9,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from eigenlabel._validation import check_choice, check_data, check_number, check_weights
+from eigenlabel._validation import (
+    check_choice,
+    check_data,
+    check_number,
+    check_scale,
+    check_weights,
+)
 from eigenlabel.core.eigen import rank_tolerance
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.spectral import Factor, GramFactor, check_memory, factorise, nearest_psd
@@ -109,6 +115,7 @@ class KernelMixin:
     def _factorise(self, X: Any, weights: np.ndarray | None) -> Factor:
         """Factor the training data: by shape if linear, by the Gram matrix for kernels."""
         if self._linear:
+            check_scale(X)
             operator = CentredOperator(X, weights, self.fit_intercept)
             return factorise(operator, self.fit_intercept, self.solver)
         check_memory(X.shape[0], "kernel matrix")
@@ -117,7 +124,12 @@ class KernelMixin:
         K = np.asarray(K, dtype=float)
         self._check_kernel_matrix(K, precision)
         tolerance = rank_tolerance(len(K), precision)
-        K, negative = nearest_psd((K + K.T) / 2, tolerance)
+        K, kept, negative = nearest_psd((K + K.T) / 2, tolerance)
+        if kept is not None and not kept.shape[1]:
+            raise ValueError(
+                "The kernel matrix has no positive eigenvalue: is its sign or scale wrong? A "
+                "kernel is a similarity, not a distance."
+            )
         if negative < -np.sqrt(np.finfo(precision).eps):  # more than rounding
             warnings.warn(
                 "The kernel matrix is not positive semi-definite (smallest eigenvalue "
@@ -125,15 +137,14 @@ class KernelMixin:
                 UserWarning,
                 stacklevel=4,
             )
-        return GramFactor(K, weights, self.fit_intercept, precision)
+        return GramFactor(K, weights, self.fit_intercept, precision, positive=kept)
 
     def _check_kernel_matrix(self, K: np.ndarray, precision: np.dtype) -> None:
         if not np.isfinite(K).all():
             raise ValueError(f"kernel={self.kernel!r} gives NaN or infinity on the training data.")
-        size = np.abs(K).max(initial=0.0)
-        off = np.abs(K - K.T).max(initial=0.0)
-        if off > size * np.sqrt(np.finfo(precision).eps):
-            i, j = np.unravel_index(np.abs(K - K.T).argmax(), K.shape)
+        off = np.abs(K - K.T)
+        if off.max() > np.abs(K).max() * np.sqrt(np.finfo(precision).eps):
+            i, j = np.unravel_index(off.argmax(), K.shape)
             raise ValueError(
                 f"The kernel matrix is not symmetric: K[{i}, {j}] = {K[i, j]:.6g} but "
                 f"K[{j}, {i}] = {K[j, i]:.6g}. Pass (K + K.T) / 2 if that is what you mean."
@@ -142,8 +153,9 @@ class KernelMixin:
     def _kernel_product(self, X: Any, C: np.ndarray) -> np.ndarray:
         """k(X, training X) C, in chunks of rows."""
         step = max(1, CHUNK // max(1, len(C)))
+        C = C.astype(float, copy=False)  # large terms cancel: float32 would lose digits
         parts = [
-            self._kernel(X[start : start + step], self.X_fit_) @ C
+            np.asarray(self._kernel(X[start : start + step], self.X_fit_), dtype=float) @ C
             for start in range(0, X.shape[0], step)
         ]
         return np.concatenate(parts)
@@ -152,4 +164,5 @@ class KernelMixin:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.positive_only = self.kernel == "chi2"
+        tags.input_tags.sparse = self.kernel != "chi2"
         return tags

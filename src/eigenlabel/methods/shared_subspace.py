@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenlabel._validation import check_data, check_number
 from eigenlabel.core.eigen import descending_eigh, positive_count
 from eigenlabel.core.operators import weighted_mean
-from eigenlabel.core.spectral import Factor, GramFactor
+from eigenlabel.core.spectral import CovarianceFactor, Factor
 from eigenlabel.labels import signed_targets
 from eigenlabel.methods._base import KernelMixin, ScoreClassifier
 
@@ -46,7 +46,8 @@ def solve_shared_subspace(
     """Give the minimiser of Eq. 5 for one (alpha, beta, r).
 
     Infinite alpha is the reduced-rank limit: B = 0, and S is scaled by alpha to stay finite.
-    Directions with eigenvalue zero are left out of W: A and B vanish on them.
+    Directions whose eigenvalue is zero up to rounding are left out of what is shown (W and the
+    directions), not out of the weights.
     """
     if np.isinf(alpha):
         A = factor.solve(T, [beta])[0]
@@ -55,8 +56,9 @@ def solve_shared_subspace(
         A, B = factor.solve(T, [beta, alpha + beta])
         S = factor.inner(A, B)
     eigenvalues, W = descending_eigh(S)
-    W = W[:, : min(r, positive_count(eigenvalues))]
-    return SharedSubspace(B + (A - B) @ W @ W.T, A @ W, W, eigenvalues)
+    shared = W[:, :r]
+    shown = W[:, : min(r, positive_count(eigenvalues))]
+    return SharedSubspace(B + (A - B) @ shared @ shared.T, A @ shown, shown, eigenvalues)
 
 
 def orthonormalise(factor: Factor, directions: np.ndarray) -> np.ndarray:
@@ -64,16 +66,18 @@ def orthonormalise(factor: Factor, directions: np.ndarray) -> np.ndarray:
 
     The first k of them span the first k directions, as a QR decomposition does.
     """
-    if isinstance(factor, GramFactor) and factor.operator is None:
-        # R'R = D'KD through a square root: Cholesky would break down on rounding.
-        lam, E = np.linalg.eigh(factor.inner(directions, directions))
-        R = np.linalg.qr((E * np.sqrt(np.maximum(lam, 0))).T, mode="r")
-        basis = directions
-    else:
+    if isinstance(factor, CovarianceFactor) or factor.operator is not None:
         basis, R = np.linalg.qr(factor.primal(directions))
-        return basis * np.where(np.diag(R) < 0, -1.0, 1.0)
-    R *= np.where(np.diag(R) < 0, -1.0, 1.0)[:, None]
-    return sl.solve_triangular(R, basis.T, trans="T").T
+        return basis * _signs(R)
+    # R'R = D'KD through a square root: Cholesky would break down on rounding.
+    lam, E = np.linalg.eigh(factor.inner(directions, directions))
+    R = np.linalg.qr((E * np.sqrt(np.maximum(lam, 0))).T, mode="r")
+    return sl.solve_triangular(_signs(R)[:, None] * R, directions.T, trans="T").T
+
+
+def _signs(R: np.ndarray) -> np.ndarray:
+    """Give the signs that make the diagonal of R positive."""
+    return np.where(np.diag(R) < 0, -1.0, 1.0)
 
 
 class BaseSharedSubspace(
@@ -96,6 +100,8 @@ class BaseSharedSubspace(
         parameters: tuple[float, float, int],
     ) -> None:
         """Solve for one set of parameters and store what prediction needs."""
+        for name in ("coef_", "components_", "dual_coef_", "dual_components_", "X_fit_"):
+            vars(self).pop(name, None)  # of an earlier fit with another kernel
         solution = solve_shared_subspace(factor, T, *parameters)
         mean = weighted_mean(T, weights) if self.fit_intercept else np.zeros(T.shape[1])
         basis = orthonormalise(factor, solution.directions)
@@ -107,8 +113,8 @@ class BaseSharedSubspace(
             self.components_ = basis.T.astype(dtype)
         else:
             coef, centre = solution.coefficients, factor.row_mean
-            self.dual_coef_ = coef.astype(dtype)
-            self.dual_components_ = basis.astype(dtype)
+            self.dual_coef_ = factor.dual(coef).astype(dtype)
+            self.dual_components_ = factor.dual(basis).astype(dtype)
             self.X_fit_ = X
         self.intercept_ = (mean - centre @ coef).astype(dtype)
         self._embedding_offset = (centre @ basis).astype(dtype)
@@ -127,7 +133,8 @@ class BaseSharedSubspace(
         return self._kernel_product(X, getattr(self, dual))
 
     def _scores(self, X: Any) -> np.ndarray:
-        return self._product(X, "coef_", "dual_coef_") + self.intercept_
+        scores = self._product(X, "coef_", "dual_coef_") + self.intercept_
+        return scores.astype(self.intercept_.dtype, copy=False)
 
     def transform(self, X: Any) -> np.ndarray:
         """Embed samples in the shared subspace: ``Theta (x - mean)``.
@@ -137,7 +144,8 @@ class BaseSharedSubspace(
         (n_samples, n_components_); column k belongs to column k of ``eigenlabels_``
         """
         check_is_fitted(self)
-        return self._product(X, "components_", "dual_components_") - self._embedding_offset
+        embedded = self._product(X, "components_", "dual_components_") - self._embedding_offset
+        return embedded.astype(self.intercept_.dtype, copy=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,5 +1,6 @@
 """ML-LS tuned over its whole grid by exact cross-validation."""
 
+import numbers
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +21,7 @@ from eigenlabel.scoring import GridScorer
 from eigenlabel.thresholds import Rule, get_rule
 
 PAPER_GRID = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
-CHUNK = 2**24  # held-out scores of grid points held at once
+CHUNK = 2**22  # held-out scores of grid points held at once, and a few arrays as large
 MAX_SPLIT_COLUMNS = 100  # more folds than this (leave-one-out) get no columns of their own
 
 
@@ -69,11 +70,13 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
     n_components : int, sequence of ints, or None
         Dimensions to try; None is the papers' one, 5 floor((m - 1) / 5), at least 1.
     cv : int, splitter, or iterable of (train, test)
-        An int is a MultilabelStratifiedKFold; ``sklearn.model_selection.LeaveOneOut()`` is exact
-        and cheap too.
+        An int is a MultilabelStratifiedKFold. ``sklearn.model_selection.LeaveOneOut()`` takes one
+        factorisation and n m x m eigenproblems per (alpha, beta).
     scoring : str or callable, default="f1_macro"
-        A metric of ``eigenlabel.metrics`` by name (losses are negated), a scikit-learn scorer by
-        name, or a callable ``scorer(estimator, X, y)``.
+        A metric of ``eigenlabel.metrics`` by name (losses are negated; "average_precision" is the
+        one over samples), a scikit-learn scorer by name, or a callable ``scorer(estimator, X, y)``
+        that calls ``estimator.predict(X)`` or ``estimator.decision_function(X)``. X is the matrix
+        of held-out scores then, not the data, and there are no probabilities.
     threshold : str or rule of ``eigenlabel.thresholds``, default="mixed"
         How scores become label sets: "zero", "f1", "fbr", "global", "top", "proportional" or
         "mixed". Thresholds apply to label matrices; a vector y is decided by the highest score.
@@ -92,7 +95,8 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
     cv_results_ : dict of arrays as in GridSearchCV, one entry per grid point
         ``pooled_test_score`` is what decides: the score on all held-out scores together.
         ``split<k>_test_score``, ``mean_test_score`` and ``std_test_score`` are by fold (not kept
-        for more than 100 folds), ``rank_test_score`` ranks the pooled score.
+        for more than 100 folds, nor if samples are tested repeatedly), ``rank_test_score`` ranks
+        the pooled score.
     score_grid_ : (n_alphas, n_betas, n_dimensions), the pooled scores in the order of the lists
     oof_scores_ : (n_samples, n_labels), held-out scores of the best grid point; NaN where a sample
         was in no test part or has weight zero, a mean where it was in several
@@ -194,20 +198,20 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         self, X: Any, y: Any, groups: Any, codec: LabelCodec, used: np.ndarray, n: int
     ) -> list[Fold]:
         """List the folds over the used rows, training parts that are just the rest as None."""
-        cv = self.cv
-        if isinstance(cv, (int, np.integer)) and codec.multilabel:
+        cv = 5 if self.cv is None else self.cv
+        if isinstance(cv, numbers.Integral):
             check_number("cv", cv, 2, integer=True)
-            cv = MultilabelStratifiedKFold(int(cv))
-        elif not isinstance(cv, (int, np.integer)):
-            cv = check_cv(cv)
+            cv = int(cv)
+            multilabel = codec.multilabel
+            cv = MultilabelStratifiedKFold(cv) if multilabel else check_cv(cv, y, classifier=True)
         else:
-            cv = check_cv(int(cv), y, classifier=True)
+            cv = check_cv(cv)
         position = np.full(n, -1)
         position[used] = np.arange(len(used))
         folds: list[Fold] = []
         for train, test in cv.split(X, y, groups):
             inside, outside = position[train], position[test]
-            inside, outside = np.sort(inside[inside >= 0]), outside[outside >= 0]
+            inside, outside = np.sort(inside[inside >= 0]), np.unique(outside[outside >= 0])
             if not outside.size:
                 continue
             if not inside.size:
@@ -290,7 +294,10 @@ def _part(
 
 
 def _floats(name: str, values: Any) -> np.ndarray:
-    array = np.atleast_1d(np.asarray(values, dtype=float))
+    try:
+        array = np.atleast_1d(np.asarray(values, dtype=float))
+    except (TypeError, ValueError):
+        array = np.zeros(0)
     if array.ndim != 1 or not array.size:
         raise ValueError(f"{name} must be a non-empty list of numbers, got {values!r}.")
     return array
@@ -317,6 +324,11 @@ def _results(
     return results
 
 
+def _pieces(items: list[Any], size: int) -> Iterator[list[Any]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
 class _Search:
     """Held-out scores of all grid points, in chunks that fit in memory."""
 
@@ -335,26 +347,28 @@ class _Search:
         self.times = np.bincount(
             np.concatenate([test for _, test in folds]), minlength=self.n
         )  # how often each sample is held out
-        self.by_fold = len(folds) <= MAX_SPLIT_COLUMNS
+        self.by_fold = len(folds) <= MAX_SPLIT_COLUMNS and self.times.max() <= 1
         self.ranks = sorted({int(r) for r in grid.ranks})
         self.pairs = grid.penalties
         self.points = [(a, b, r) for r in self.ranks for a, b in self.pairs]
 
-    def _chunks(self) -> Iterator[list[tuple[float, float]]]:
-        step = max(1, CHUNK // max(1, self.n * self.m * len(self.ranks)))
-        for start in range(0, len(self.pairs), step):
-            yield self.pairs[start : start + step]
+    def _chunks(self) -> Iterator[tuple[list[int], list[tuple[float, float]]]]:
+        """Cut the grid into ranks x pairs whose scores fit in a chunk."""
+        room = max(1, CHUNK // (self.n * self.m))
+        for ranks in _pieces(self.ranks, room):
+            for pairs in _pieces(self.pairs, max(1, room // len(ranks))):
+                yield ranks, pairs
 
-    def _scores(self, pairs: list[tuple[float, float]]) -> np.ndarray:
+    def _scores(self, ranks: list[int], pairs: list[tuple[float, float]]) -> np.ndarray:
         """Give (len(ranks), len(pairs), m, n) held-out scores."""
-        out = np.zeros((len(self.ranks), len(pairs), self.m, self.n))
+        out = np.zeros((len(ranks), len(pairs), self.m, self.n))
         shifts = [self.grid.shift_pair(a, b) for a, b in pairs]
         for block in self.blocks:
             found, S = block.evaluate(shifts)
             W = descending_eigh(S)[1]
             for p, (i, j) in enumerate(shifts):
                 FA, FB = found[i], found[j]  # (folds, size, m)
-                for k, r in enumerate(self.ranks):
+                for k, r in enumerate(ranks):
                     Wr = W[p][..., :r]
                     F = FB + ((FA - FB) @ Wr) @ np.swapaxes(Wr, -1, -2)
                     out[k, p][:, block.rows.ravel()] += F.reshape(-1, self.m).T
@@ -364,19 +378,21 @@ class _Search:
 
     def run(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Give pooled scores, scores by fold and thresholds of all points, in their order."""
-        parts = []
+        place = {point: k for k, point in enumerate(self.points)}
         tested = self.times > 0
-        for pairs in self._chunks():
-            scores = self._scores(pairs).reshape(-1, self.m, self.n)
+        pooled = np.empty(len(place))
+        split = np.empty((len(place), self.scorer.n_folds if self.by_fold else 0))
+        thresholds = np.empty((len(place), self.m))
+        for ranks, pairs in self._chunks():
+            at = [place[a, b, r] for r in ranks for a, b in pairs]
+            scores = self._scores(ranks, pairs).reshape(-1, self.m, self.n)
             if not tested.all():
                 scores = np.ascontiguousarray(scores[..., tested])
-            thresholds = self._thresholds(scores)
-            pooled, split = self.scorer.score(scores, self.rule, thresholds, self.by_fold)
-            shape = (len(self.ranks), len(pairs))
-            parts.append([a.reshape(*shape, -1) for a in (pooled, split, thresholds)])
-        joined = [np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True)]
-        pooled, split, thresholds = (a.reshape(len(self.points), -1) for a in joined)
-        return pooled[:, 0], split, thresholds
+            thresholds[at] = self._thresholds(scores)
+            pooled[at], split[at] = self.scorer.score(
+                scores, self.rule, thresholds[at], self.by_fold
+            )
+        return pooled, split, thresholds
 
     def _thresholds(self, scores: np.ndarray) -> np.ndarray:
         if not self.scorer.codec.multilabel:
@@ -386,6 +402,6 @@ class _Search:
     def heldout_scores(self, index: int) -> np.ndarray:
         """Give (n, m) held-out scores of one grid point, NaN where a sample never was held out."""
         alpha, beta, r = self.points[index]
-        scores = self._scores([(alpha, beta)])[self.ranks.index(r), 0].T.copy()
+        scores = self._scores([r], [(alpha, beta)])[0, 0].T.copy()
         scores[self.times == 0] = np.nan
         return scores

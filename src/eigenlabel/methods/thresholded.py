@@ -1,5 +1,6 @@
 """Thresholds for any multi-label classifier that scores."""
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from eigenlabel._validation import check_row_weights
 from eigenlabel.labels import LabelCodec
 from eigenlabel.model_selection import MultilabelStratifiedKFold
 from eigenlabel.thresholds import Rule, Zero, get_rule
@@ -100,15 +102,20 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> "ThresholdedClassifier":
         """Fit the classifier and its thresholds; ``fit_params`` go to the classifier's fit."""
-        rule = get_rule(self.strategy)
+        self._rule = get_rule(self.strategy)
         self._codec, Y = LabelCodec.fit(y)
+        for name in ("thresholds_", "oof_scores_"):
+            vars(self).pop(name, None)  # of an earlier fit to a label matrix
+        if fit_params.get("sample_weight") is not None:
+            weights = check_row_weights(fit_params["sample_weight"], len(Y))
+            fit_params = {**fit_params, "sample_weight": weights}
         self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
         if self._codec.multilabel:
             # scikit-learn's cross_val_predict takes dense label matrices only.
             target = Y.astype(int) if self._codec.sparse_type else y
             self.oof_scores_ = self._collect_scores(X, target, fit_params)
-            self.thresholds_ = rule.fit(self.oof_scores_, Y, fit_params.get("sample_weight"))
-            if isinstance(rule, Zero) and _response(self.estimator_) == "predict_proba":
+            self.thresholds_ = self._rule.fit(self.oof_scores_, Y, fit_params.get("sample_weight"))
+            if isinstance(self._rule, Zero) and _response(self.estimator_) == "predict_proba":
                 self.thresholds_ += 0.5  # the probability where both answers are equally likely
         self.classes_ = getattr(self.estimator_, "classes_", self._codec.classes)
         for name in ("n_features_in_", "feature_names_in_"):
@@ -119,7 +126,11 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _collect_scores(self, X: Any, y: Any, fit_params: dict[str, Any]) -> np.ndarray:
         if self.cv is None:
             return self._scores(self.estimator_, X)
-        cv = MultilabelStratifiedKFold(self.cv) if isinstance(self.cv, int) else check_cv(self.cv)
+        cv = self.cv
+        if isinstance(cv, numbers.Integral):
+            cv = MultilabelStratifiedKFold(int(cv))
+        else:
+            cv = check_cv(cv)
         response = cross_val_predict(
             clone(self.estimator),
             X,
@@ -137,7 +148,7 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if not self._codec.multilabel:
             return self.estimator_.predict(X)
         scores = self._scores(self.estimator_, X)
-        return self._codec.decode(get_rule(self.strategy).decide(scores, self.thresholds_))
+        return self._codec.decode(self._rule.decide(scores, self.thresholds_))
 
     def _scores(self, estimator: Any, X: Any) -> np.ndarray:
         return _as_matrix(getattr(estimator, _response(estimator))(X), len(self._codec.classes))
