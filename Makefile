@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench lint docs-check clean
+.PHONY: demo test bench clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenlabel demo
@@ -25,7 +25,7 @@ bench: .venv/dev.stamp
 
 .venv/dev.stamp: pyproject.toml requirements-dev.txt | .venv/bin/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
 	touch $@ .venv/demo.stamp
 
 clean:
