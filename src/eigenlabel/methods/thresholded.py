@@ -81,10 +81,10 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     >>> from sklearn.multiclass import OneVsRestClassifier
     >>> from eigenlabel import ThresholdedClassifier, metrics
     >>> from eigenlabel.datasets import make_shared_subspace
-    >>> data = make_shared_subspace(400, random_state=0)
-    >>> train, test = slice(200), slice(200, 400)
+    >>> data = make_shared_subspace(1000, noise=1.0, random_state=0)
+    >>> train, test = slice(500), slice(500, 1000)
     >>> plain = OneVsRestClassifier(LogisticRegression()).fit(data.X[train], data.Y[train])
-    >>> tuned = ThresholdedClassifier(plain, strategy="f1").fit(data.X[train], data.Y[train])
+    >>> tuned = ThresholdedClassifier(plain).fit(data.X[train], data.Y[train])
     >>> before, after = (
     ...     metrics.f1_macro(data.Y[test], m.predict(data.X[test])) for m in (plain, tuned)
     ... )
