@@ -17,6 +17,7 @@ from sklearn.datasets import dump_svmlight_file
 from eigenlabel.datasets import (
     DataError,
     Dataset,
+    _arff,
     find_form,
     load,
     load_mat,
@@ -549,3 +550,19 @@ def test_the_same_data_in_two_forms(data_folder):
     for train, test in xmc.splits.values():
         assert sorted([*train, *test]) == list(range(7395))
     assert json.dumps(list(xmc.splits)) == json.dumps([str(k) for k in range(10)])
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("a, 'b, c' ,d", ["a", "b, c", "d"]),
+        ("'a',", ["a", ""]),
+        ("'it\\'s',\"x\"", ["it's", "x"]),
+        ("'", ["'"]),
+        ("'a", ["'a"]),
+        ("a,,'b'", ["a", "", "b"]),
+        ("'a'b,c", ["'a'b", "c"]),
+    ],
+)
+def test_splitting_at_commas_outside_quotes(line, words):
+    assert _arff._split(line) == words

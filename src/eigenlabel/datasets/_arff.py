@@ -5,6 +5,7 @@ a file that does not fit is read again slowly, to say which line is wrong.
 """
 
 import re
+import warnings
 import xml.etree.ElementTree as ET
 from collections import Counter
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from eigenlabel.datasets._files import DataError, decode, read_bytes, stem
 NUMERIC = ("numeric", "real", "integer")
 NAME = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+"""
 ATTRIBUTE = re.compile(rf"@attribute\s+({NAME})\s+(.+)", re.IGNORECASE)
-VALUE = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*?)\s*(?:,|$)""")
+VALUE = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*?)\s*,""")
 MEKA = re.compile(r"-C\s+(-?\d+)")
 MAX_CELLS = 2**31
 
@@ -45,13 +46,12 @@ def _split(line: str) -> list[str]:
     if "'" not in line and '"' not in line:
         return [word.strip() for word in line.split(",")]
     words, at = [], 0
-    while at <= len(line):
+    line += ","  # every value then ends with a comma, and every match moves on
+    while at < len(line):
         match = VALUE.match(line, at)
-        if match is None:
-            break
+        if match is None:  # a quote that is never closed
+            return [*words, line[at:-1]]
         words.append(_unquote(match.group(1)))
-        if match.end() == len(line) and not line.endswith(","):
-            break
         at = match.end()
     return words
 
@@ -127,10 +127,14 @@ def _is_numeric(attribute: Attribute) -> bool:
 
 def _bulk(words: str) -> np.ndarray | None:
     """Read numbers separated by white space, or give None where something else is among them."""
-    try:
-        return np.array(words.split(), dtype=float) if words.strip() else np.zeros(0)
-    except ValueError:
-        return None
+    if not words.strip():
+        return np.zeros(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)  # how it says that it stopped early
+        try:
+            return np.fromstring(words, sep=" ")
+        except (DeprecationWarning, ValueError):
+            return None
 
 
 def _dense(path: Any, rows: list[tuple[int, str]], attributes: list[Attribute]) -> np.ndarray:
