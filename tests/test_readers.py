@@ -167,6 +167,8 @@ def test_which_attributes_are_labels(arff, tmp_path):
         load(arff(DENSE, xml=None))
     with pytest.raises(DataError, match=r"toy.xml: label 'nobody' is no attribute of toy.arff"):
         load(arff(DENSE, xml_of("L1", "nobody")))
+    with pytest.raises(DataError, match="no such file"):
+        load_mulan(arff(DENSE), xml=tmp_path / "nowhere.xml")
     (tmp_path / "toy.xml").unlink()
     with pytest.raises(DataError, match="-C 9 with 4 attributes"):
         load_mulan(arff(SPARSE.replace("relation r", "relation 'a -C 9'"), xml=None))
@@ -451,7 +453,7 @@ def test_cut_off_compression(arff):
     ("content", "message"),
     [
         (b"", "empty"),
-        (b"hello world\n", r"cannot tell what form .* b'hello world'"),
+        (b"hello world\n", r"cannot tell what form .* b'hello world"),
         (b"\x89PNG\r\n\x1a\n" + bytes(50), "cannot tell"),
     ],
 )

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from eigenlabel.core import ridge
 from eigenlabel.core.eigen import rank_tolerance
 from eigenlabel.core.ridge import (
     SAFE,
@@ -110,3 +111,18 @@ def test_spectral_bound_is_one(rng):
     A = rng.standard_normal((20, 20))
     for M in (A @ A.T, np.ones((20, 20))):
         assert _spectral_bound(M) >= np.linalg.eigvalsh(M)[-1] * (1 - 1e-12)
+
+
+def test_extremes_of_nearly_equal_eigenvalues(monkeypatch, rng):
+    M = np.eye(60) + 1e-14 * np.diag(rng.standard_normal(60))
+    np.testing.assert_allclose(tridiagonalise(M).extremes(), (1, 1), rtol=1e-12)
+    full, _ = with_spectrum(np.linspace(1, 3, 12), rng)
+    original = ridge.sl.eigvalsh_tridiagonal
+
+    def fails(*args, **kwargs):
+        if "select" in kwargs:
+            raise np.linalg.LinAlgError("did not converge")
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(ridge.sl, "eigvalsh_tridiagonal", fails)
+    np.testing.assert_allclose(tridiagonalise(full).extremes(), (1, 3), rtol=1e-12)

@@ -440,3 +440,11 @@ def test_held_out_scores_of_an_indefinite_kernel_generalise():
         model.fit(data.X[train], data.Y[train])
     found = metrics.auc_macro(data.Y[test], model.decision_function(data.X[test]))
     assert found > model.best_score_ - 0.05
+
+
+def test_a_kernel_that_is_all_but_the_identity():
+    data = make_shared_subspace(120, 20, 6, random_state=0)
+    X = data.X.copy()
+    X[:, 0] *= 1e6  # every sample is far from every other
+    model = SharedSubspaceClassifierCV(kernel="rbf", cv=3).fit(X, data.Y)
+    assert np.isfinite(model.oof_scores_).all()

@@ -136,3 +136,9 @@ def test_the_fitted_rule_decides(data):
     np.testing.assert_array_equal(model.set_params(strategy="mixed").predict(data.X), before)
     model.fit(data.X, data.Y[:, 0])
     assert not hasattr(model, "thresholds_")
+
+
+def test_sparse_labels_reach_classifiers_that_want_them_dense(data):
+    inner = RandomForestClassifier(5, random_state=0)
+    model = ThresholdedClassifier(inner, cv=3).fit(data.X, sp.csr_array(data.Y))
+    assert sp.issparse(model.predict(data.X))

@@ -50,7 +50,7 @@ def _demo(arguments: argparse.Namespace) -> None:
     print(f"{data!r}, seed {arguments.seed}")
     print(f"Half to learn from, half to predict; {72 * len(dimensions)} settings, 5 folds each.\n")
     rivals = {
-        "one-vs-rest logistic regression": OneVsRestClassifier(LogisticRegression(max_iter=1000)),
+        "one-vs-rest logistic, defaults": OneVsRestClassifier(LogisticRegression(max_iter=1000)),
         "shared subspace, tuned": tuned,
     }
     print(f"{'':33}" + "".join(f"{name:>14}" for name in (*FIGURES, "seconds")))

@@ -65,10 +65,15 @@ class TridiagonalReduction:
         d, e = self.diagonal, self.off_diagonal
         if len(d) == 1:
             return float(d[0]), float(d[0])
-        ends = [
-            sl.eigvalsh_tridiagonal(d, e, select="i", select_range=(i, i)) for i in (0, len(d) - 1)
-        ]
-        return float(ends[0][0]), float(ends[1][0])
+        try:  # two bisections
+            ends = [
+                float(sl.eigvalsh_tridiagonal(d, e, select="i", select_range=(i, i))[0])
+                for i in (0, len(d) - 1)
+            ]
+        except np.linalg.LinAlgError:  # they may fail on eigenvalues that are all but equal
+            lam = sl.eigvalsh_tridiagonal(d, e, lapack_driver="sterf")
+            ends = [float(lam[0]), float(lam[-1])]
+        return ends[0], ends[1]
 
     def apply(self, R: Floats) -> Floats:
         """Rotated M y of a rotated y."""

@@ -245,6 +245,8 @@ def _label_columns(
     """Find which attributes are labels: by the XML, else by MEKA's ``-C n``."""
     xml = _find_xml(path) if xml is None else Path(xml)
     if xml is not None:
+        if not xml.is_file():
+            raise DataError(xml, "no such file")
         wanted, notes = read_label_names(xml)
         missing = sorted(set(wanted) - set(names))
         if missing:

@@ -49,8 +49,9 @@ def _text_form(path: Path, head: bytes) -> str:
         return "svmlight"
     raise DataError(
         path,
-        f"cannot tell what form of data this is (it begins with {first[:40]!r}); known are ARFF, "
-        "LIBSVM and Extreme Classification Repository text, MATLAB files and .npz",
+        f"cannot tell what form of data this is (it begins with {head[:40]!r}); known are ARFF, "
+        "LIBSVM and Extreme Classification Repository text, MATLAB files and .npz. Read tables "
+        "with pandas or polars and pass X and Y",
     )
 
 

@@ -109,10 +109,10 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if fit_params.get("sample_weight") is not None:
             weights = check_row_weights(fit_params["sample_weight"], len(Y))
             fit_params = {**fit_params, "sample_weight": weights}
-        self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
+        # Many classifiers, and cross_val_predict, take dense label matrices only.
+        target = Y.astype(int) if self._codec.sparse_type else y
+        self.estimator_ = clone(self.estimator).fit(X, target, **fit_params)
         if self._codec.multilabel:
-            # scikit-learn's cross_val_predict takes dense label matrices only.
-            target = Y.astype(int) if self._codec.sparse_type else y
             self.oof_scores_ = self._collect_scores(X, target, fit_params)
             self.thresholds_ = self._rule.fit(self.oof_scores_, Y, fit_params.get("sample_weight"))
             if isinstance(self._rule, Zero) and _response(self.estimator_) == "predict_proba":
