@@ -202,7 +202,12 @@ def test_svmlight_by_hand(tmp_path):
     named = load(path)
     assert named.label_names.tolist() == ["x", "y", "z"]
     assert named.feature_names.tolist() == ["f", "g", "h", "i"]  # the last one never occurs
-    assert load_svmlight(path, n_features=7, n_labels=5).Y.shape == (3, 5)
+    assert named.X.shape == (3, 4)
+    given = load_svmlight(path, n_features=7, n_labels=5)  # what is asked for counts more
+    assert (given.X.shape, given.Y.shape) == ((3, 7), (3, 5))
+    assert given.label_names.tolist() == list("01234")
+    (tmp_path / "a.labels.txt").write_text("x\n")  # too few: of another file
+    assert load(path).label_names.tolist() == ["0", "1", "2"]
 
 
 def test_svmlight_reads_what_scikit_learn_writes(tmp_path, rng):

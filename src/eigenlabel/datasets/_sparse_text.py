@@ -18,9 +18,7 @@ from eigenlabel.datasets._files import DataError, decode, read_bytes, stem
 MAX_LABELS = 2**24
 
 
-def _label_matrix(
-    path: Any, rows: list[tuple[float, ...]], n_labels: int | None
-) -> tuple[sp.csr_array, np.ndarray]:
+def _label_matrix(path: Any, rows: list[tuple[float, ...]], n_labels: int | None) -> sp.csr_array:
     """Give the label matrix; labels are columns by their number, from 0."""
     ends = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
     ids = np.array([label for row in rows for label in row])
@@ -36,7 +34,7 @@ def _label_matrix(
     Y = sp.csr_array((np.ones(len(ids), dtype=np.int8), whole, ends), shape=(len(rows), m))
     Y.sum_duplicates()
     Y.data[:] = 1
-    return Y, np.arange(m).astype(str)
+    return Y
 
 
 def _parse(
@@ -82,16 +80,22 @@ def _number(path: Any, word: str, what: str, line: int) -> None:
         raise DataError(path, f"{what} {word[:40]!r} is not a number", line) from None
 
 
-def _names_beside(path: Path, kind: str, count: int) -> np.ndarray | None:
-    """Read ``<stem>.<kind>.txt[.gz]`` if it lies beside the file and has as many lines."""
+def _names_beside(path: Path, kind: str, at_least: int) -> np.ndarray | None:
+    """Read ``<stem>.<kind>.txt[.gz]`` if it lies beside the file and names every column."""
     for suffix in (".txt", ".txt.gz"):
         other = path.parent / f"{stem(path)}.{kind}{suffix}"
         if other.is_file():
-            names = decode(other, read_bytes(other)).split("\n")
-            names = names[:-1] if names and not names[-1] else names
-            if len(names) == count:
-                return np.array(names)
+            names = decode(other, read_bytes(other)).removesuffix("\n").split("\n")
+            return np.array(names) if len(names) >= at_least else None
     return None
+
+
+def _fit_names(A: sp.csr_array, names: np.ndarray | None, fixed: bool) -> np.ndarray:
+    """Give the names of A's columns, widening A, in place, to those that never occur in it."""
+    if names is None or (fixed and len(names) != A.shape[1]):
+        return np.arange(A.shape[1]).astype(str)
+    A.resize((A.shape[0], len(names)))
+    return names
 
 
 def load_svmlight(
@@ -105,7 +109,8 @@ def load_svmlight(
     """Read LIBSVM multi-label text: ``label,label index:value ...`` a line, compressed or not.
 
     Labels are numbers from 0. Names are taken from ``<stem>.labels.txt`` and
-    ``<stem>.features.txt`` beside the file, one a line, if they are there and fit.
+    ``<stem>.features.txt`` beside the file, one a line, if they name every column; names beyond
+    the last column are columns that never occur.
 
     Parameters
     ----------
@@ -118,30 +123,19 @@ def load_svmlight(
     data = read_bytes(path, max_bytes)
     if not data.strip():
         raise DataError(path, "empty")
-    if n_features is None:
-        n_features = _count_names(path)
     X, rows = _parse(path, data, 1, n_features, zero_based)
     if X.shape[1] == 0:
         raise DataError(path, "no feature in any line")
-    Y, label_names = _label_matrix(path, rows, n_labels)
+    Y = _label_matrix(path, rows, n_labels)
     features = _names_beside(path, "features", X.shape[1])
     labels = _names_beside(path, "labels", Y.shape[1])
     return Dataset(
         X=X,
         Y=Y,
-        feature_names=np.arange(X.shape[1]).astype(str) if features is None else features,
-        label_names=label_names if labels is None else labels,
+        feature_names=_fit_names(X, features, n_features is not None),
+        label_names=_fit_names(Y, labels, n_labels is not None),
         source=path.name,
     )
-
-
-def _count_names(path: Path) -> int | None:
-    """Count the feature names beside the file, None if there are none."""
-    for suffix in (".txt", ".txt.gz"):
-        other = path.parent / f"{stem(path)}.features{suffix}"
-        if other.is_file():
-            return len(decode(other, read_bytes(other)).rstrip("\n").split("\n"))
-    return None
 
 
 def _read_split(path: Any, n: int) -> np.ndarray:
@@ -193,7 +187,7 @@ def load_xmc(
         body = b"\n".join(line or b" 0:0" for line in body.split(b"\n")[:n]) + b"\n"
     X, rows = _parse(path, body, 2, d, True)
     X.eliminate_zeros()
-    Y, label_names = _label_matrix(path, rows, m)
+    Y = _label_matrix(path, rows, m)
     train_split, test_split = (
         given or _only_one(path.parent, pattern)
         for given, pattern in ((train_split, "*trSplit.txt"), (test_split, "*tstSplit.txt"))
@@ -208,7 +202,7 @@ def load_xmc(
         X=X,
         Y=Y,
         feature_names=np.arange(d).astype(str),
-        label_names=label_names,
+        label_names=np.arange(m).astype(str),
         splits=splits,
         source=path.name,
     )
