@@ -2,6 +2,7 @@
 
 from eigenlabel.datasets._arff import load_mulan
 from eigenlabel.datasets._dataset import Dataset
+from eigenlabel.datasets._debtags import load_debtags
 from eigenlabel.datasets._files import DataError
 from eigenlabel.datasets._load import find_form, load
 from eigenlabel.datasets._matlab import load_mat
@@ -14,6 +15,7 @@ __all__ = [
     "Dataset",
     "find_form",
     "load",
+    "load_debtags",
     "load_mat",
     "load_mulan",
     "load_npz",
