@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import eigenlabel
+from eigenlabel.preprocessing import DocumentFrequencySelector
 
 
 def instances():
@@ -25,7 +26,7 @@ def instances():
             found.append(thing())
             if "kernel" in parameters:
                 found.append(thing(kernel="rbf"))
-    return found
+    return [*found, DocumentFrequencySelector(1)]
 
 
 # The two checks that skip themselves: array API input needs an environment variable set before
