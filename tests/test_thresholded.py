@@ -149,6 +149,7 @@ def test_many_labels_in_int8_keep_their_columns(rng):
     X = rng.standard_normal((60, 130))
     Y = (X > 1).astype(np.int8)
     Y[0], Y[1] = 0, 1
-    model = ThresholdedClassifier(OneVsRestClassifier(LogisticRegression()), cv=None)
-    scores = model.fit(X, Y).decision_function(X)
-    assert all(np.corrcoef(scores[:, j], X[:, j])[0, 1] > 0.5 for j in range(130))
+    plain = OneVsRestClassifier(LogisticRegression())
+    model = ThresholdedClassifier(plain, cv=None).fit(X, Y)
+    expected = plain.fit(X, Y.astype(int)).decision_function(X)
+    np.testing.assert_array_equal(model.decision_function(X), expected)
