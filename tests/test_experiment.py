@@ -348,13 +348,13 @@ def test_rare_labels_and_words_are_dropped_before_splits():
     data = planted()
     rare = replace(data, Y=np.c_[data.Y, np.eye(120, 1, dtype=int)], X=sp.csr_array(data.X > 1.2))
     rare = replace(rare, label_names=np.array(list("abcdef")))
-    kept = load_data(small_protocol(), Data("x", rare, min_positives=2, min_documents=10))
+    kept = load_data(Data("x", rare, min_positives=2, min_documents=10))
     assert kept.label_names.tolist() == list("abcde")
     documents = (rare.X.toarray()[data.Y.any(axis=1)] != 0).sum(axis=0)
     assert kept.X.shape[1] == (documents >= 10).sum() < 8
     assert kept.Y.any(axis=1).all()
     with pytest.raises(ValueError, match="Nothing is left of x"):
-        load_data(small_protocol(), Data("x", rare, min_positives=1000))
+        load_data(Data("x", rare, min_positives=1000))
 
 
 @pytest.mark.parametrize("name", METHODS)

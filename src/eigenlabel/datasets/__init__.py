@@ -7,7 +7,7 @@ from eigenlabel.datasets._files import DataError
 from eigenlabel.datasets._load import find_form, load
 from eigenlabel.datasets._matlab import load_mat
 from eigenlabel.datasets._npz import load_npz, save_npz
-from eigenlabel.datasets._registry import data_folder
+from eigenlabel.datasets._registry import data_folder, known
 from eigenlabel.datasets._sparse_text import load_svmlight, load_xmc
 from eigenlabel.datasets._synthetic import make_shared_subspace
 
@@ -16,6 +16,7 @@ __all__ = [
     "Dataset",
     "data_folder",
     "find_form",
+    "known",
     "load",
     "load_debtags",
     "load_mat",

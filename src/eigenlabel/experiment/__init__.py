@@ -3,5 +3,16 @@
 from eigenlabel.experiment._protocol import Data, Method, Protocol, Splits
 from eigenlabel.experiment._records import read_records
 from eigenlabel.experiment._run import Plan, plan, run
+from eigenlabel.experiment._task import load_data
 
-__all__ = ["Data", "Method", "Plan", "Protocol", "Splits", "plan", "read_records", "run"]
+__all__ = [
+    "Data",
+    "Method",
+    "Plan",
+    "Protocol",
+    "Splits",
+    "load_data",
+    "plan",
+    "read_records",
+    "run",
+]

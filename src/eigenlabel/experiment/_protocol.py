@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from eigenlabel import catalogue
 from eigenlabel._validation import check_choice, check_number
-from eigenlabel.datasets import DataError, Dataset, data_folder
+from eigenlabel.datasets import DataError, Dataset, data_folder, known
 from eigenlabel.metrics import METRICS
 from eigenlabel.preprocessing import PREPARATIONS
 
@@ -146,13 +146,16 @@ class Protocol:
             **parts,
         )
 
-    def resolve(self, path: str) -> Path:
-        """Find a data file beside the protocol or in the folder of data sets."""
-        places = [self.folder / path, data_folder() / path]
-        for place in places:
-            if place.is_file():
-                return place
-        raise DataError(path, f"no such file, neither {places[0]} nor {places[1]}")
+
+def find_file(path: str, folder: Path) -> Path:
+    """Find a data file in a folder or in that of data sets."""
+    places = [folder / path, data_folder() / path]
+    for place in places:
+        if place.is_file():
+            return place
+    entry = next((e for e in known().values() if path in {f.path for f in e.files}), None)
+    advice = f"; try: eigenlabel datasets fetch {entry.name}" if entry else ""
+    raise DataError(path, f"no such file, neither {places[0]} nor {places[1]}{advice}")
 
 
 def _check_keys(cls: type, given: Mapping[str, Any], where: str) -> None:
@@ -178,15 +181,21 @@ def _make(cls: type, given: Any, where: str) -> Any:
 def fingerprint(protocol: Protocol, data: Data, method: Method) -> str:
     """Give a digest of all that decides the figures of a method on a data set, code apart."""
     parts = {
-        "data": [_digest(protocol, data.source), dict(data.options), data.prepare],
+        "data": [_digest(data.source, protocol.folder), dict(data.options), data.prepare],
         "drop": [data.min_positives, data.min_documents],
         "method": [_describe(method.method or method.name), _describe(dict(method.parameters))],
         "grid": [_describe(dict(method.grid)), method.scoring],
-        "splits": [protocol.splits.kind, protocol.splits.n_splits, protocol.splits.train_size],
+        "splits": _describe_splits(protocol.splits),
         "run": [list(protocol.metrics), protocol.seed],
     }
     text = json.dumps(parts, sort_keys=True, default=_describe)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _describe_splits(splits: Splits) -> list[Any]:
+    """Leave the number out where more splits begin with the same ones."""
+    folds = splits.n_splits if splits.kind == "folds" else None
+    return [splits.kind, folds, splits.train_size]
 
 
 def _describe(value: Any) -> str:
@@ -202,14 +211,14 @@ def _describe(value: Any) -> str:
     return repr(value)
 
 
-def _digest(protocol: Protocol, source: Any) -> Any:
+def _digest(source: Any, folder: Path) -> Any:
     if isinstance(source, Dataset):
         return [_digest_array(source.X), _digest_array(source.Y)]
     if source == "debtags":
         return source
     if isinstance(source, (list, tuple)):
-        return [_digest(protocol, part) for part in source]
-    with protocol.resolve(source).open("rb") as stream:
+        return [_digest(part, folder) for part in source]
+    with find_file(source, folder).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 

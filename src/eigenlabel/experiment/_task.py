@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from eigenlabel import datasets
 from eigenlabel.catalogue import chosen_parameters
 from eigenlabel.datasets import Dataset
-from eigenlabel.experiment._protocol import Data, Protocol, Splits
+from eigenlabel.experiment._protocol import Data, Protocol, Splits, find_file
 from eigenlabel.metrics import METRICS
 from eigenlabel.model_selection import MultilabelStratifiedKFold, MultilabelStratifiedShuffleSplit
 from eigenlabel.preprocessing import drop_rare, make_preparation
@@ -40,9 +40,9 @@ class Task:
     split: int
 
 
-def load_data(protocol: Protocol, data: Data) -> Dataset:
-    """Load a data set of the protocol and drop what is rare in it."""
-    found = _load(protocol, data)
+def load_data(data: Data, folder: Path = Path()) -> Dataset:
+    """Load a data set and drop what is rare in it; its files may lie in ``folder``."""
+    found = _load(data, folder)
     if data.min_positives or data.min_documents:
         kept = drop_rare(
             found.X, found.Y, min_positives=data.min_positives, min_documents=data.min_documents
@@ -53,16 +53,16 @@ def load_data(protocol: Protocol, data: Data) -> Dataset:
     return found
 
 
-def _load(protocol: Protocol, data: Data) -> Dataset:
+def _load(data: Data, folder: Path) -> Dataset:
     if isinstance(data.source, Dataset):
         return data.source
     if data.source == "debtags":
         return datasets.load_debtags(**data.options)
     if isinstance(data.source, str):
-        return datasets.load(protocol.resolve(data.source), **data.options)
+        return datasets.load(find_file(data.source, folder), **data.options)
     if len(data.source) != 2:
         raise ValueError(f"{data.name}: give one file, or two for training and test.")
-    train, test = map(protocol.resolve, data.source)
+    train, test = (find_file(path, folder) for path in data.source)
     first = datasets.load(train, **data.options)
     return _stack(first, datasets.load(test, like=first, **data.options))
 
@@ -105,7 +105,7 @@ def count_splits(protocol: Protocol, data: Data) -> int:
     """Tell how many splits there will be; a data set may have fewer published ones."""
     if protocol.splits.kind != "published":
         return protocol.splits.n_splits
-    return len(draw_splits(_load(protocol, data), protocol.splits, protocol.seed))
+    return len(draw_splits(_load(data, protocol.folder), protocol.splits, protocol.seed))
 
 
 def _draw_with_every_label(Y: np.ndarray, count: int, seed: int) -> Rows:
@@ -125,7 +125,7 @@ def _draw_with_every_label(Y: np.ndarray, count: int, seed: int) -> Rows:
 def _prepared(state: "State", name: str) -> tuple[Dataset, list[Rows]]:
     """Load a data set once in a process."""
     data = next(d for d in state.protocol.data if d.name == name)
-    found = load_data(state.protocol, data)
+    found = load_data(data, state.protocol.folder)
     return found, draw_splits(found, state.protocol.splits, state.protocol.seed)
 
 
