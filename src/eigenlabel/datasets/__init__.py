@@ -2,12 +2,12 @@
 
 from eigenlabel.datasets._arff import load_mulan
 from eigenlabel.datasets._dataset import Dataset
-from eigenlabel.datasets._debtags import load_debtags
+from eigenlabel.datasets._fetch import fetch
 from eigenlabel.datasets._files import DataError
 from eigenlabel.datasets._load import find_form, load
 from eigenlabel.datasets._matlab import load_mat
 from eigenlabel.datasets._npz import load_npz, save_npz
-from eigenlabel.datasets._registry import data_folder, known
+from eigenlabel.datasets._registry import data_folder, find, known
 from eigenlabel.datasets._sparse_text import load_svmlight, load_xmc
 from eigenlabel.datasets._synthetic import make_shared_subspace
 
@@ -15,6 +15,8 @@ __all__ = [
     "DataError",
     "Dataset",
     "data_folder",
+    "fetch",
+    "find",
     "find_form",
     "known",
     "load",

@@ -41,7 +41,7 @@ class File:
 
     def __post_init__(self) -> None:
         # Only plain names: no "..", drive, root or backslash leads out of the data folder.
-        if False:
+        if not SAFE_PATH.fullmatch(self.path):
             raise DataError(self.path, "not a path inside the data folder")
 
     def state(self, folder: Path, *, check: bool = False) -> str:
