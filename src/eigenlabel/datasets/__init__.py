@@ -2,6 +2,7 @@
 
 from eigenlabel.datasets._arff import load_mulan
 from eigenlabel.datasets._dataset import Dataset
+from eigenlabel.datasets._debtags import load_debtags
 from eigenlabel.datasets._fetch import fetch
 from eigenlabel.datasets._files import DataError
 from eigenlabel.datasets._load import find_form, load

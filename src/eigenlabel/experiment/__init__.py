@@ -3,7 +3,7 @@
 from eigenlabel.experiment._protocol import Data, Method, Protocol, Splits
 from eigenlabel.experiment._records import read_records
 from eigenlabel.experiment._run import Plan, plan, run
-from eigenlabel.experiment._task import load_data
+from eigenlabel.experiment._task import load_data, scores_of
 
 __all__ = [
     "Data",
@@ -15,4 +15,5 @@ __all__ = [
     "plan",
     "read_records",
     "run",
+    "scores_of",
 ]
