@@ -1,6 +1,6 @@
 """Multi-label learning through the subspace that labels share."""
 
-from eigenlabel import datasets, metrics, model_selection, preprocessing, thresholds
+from eigenlabel import datasets, metrics, model_selection, preprocessing, report, thresholds
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
 from eigenlabel.methods.thresholded import ThresholdedClassifier
@@ -15,5 +15,6 @@ __all__ = [
     "metrics",
     "model_selection",
     "preprocessing",
+    "report",
     "thresholds",
 ]
