@@ -1,6 +1,9 @@
 """Multi-label learning through the subspace that labels share."""
 
-from eigenlabel import datasets, metrics, model_selection, preprocessing, report, thresholds
+from importlib import import_module
+from typing import Any
+
+from eigenlabel import datasets, metrics, model_selection, preprocessing, thresholds
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
 from eigenlabel.methods.thresholded import ThresholdedClassifier
@@ -11,10 +14,26 @@ __all__ = [
     "SharedSubspaceClassifier",
     "SharedSubspaceClassifierCV",
     "ThresholdedClassifier",
+    "catalogue",
+    "comparison",
     "datasets",
+    "experiment",
     "metrics",
     "model_selection",
+    "persistence",
     "preprocessing",
     "report",
+    "reproduce",
     "thresholds",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the modules around experiments when they are first asked for."""
+    if name in ("catalogue", "comparison", "experiment", "persistence", "report", "reproduce"):
+        return import_module(f"eigenlabel.{name}")
+    raise AttributeError(f"module 'eigenlabel' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -120,10 +120,8 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]], form: str
         return out.getvalue().rstrip("\n")
     if form == "latex":
         lines = [" & ".join(map(_latex, row)) + r" \\" for row in (header, *rows)]
-        return "\n".join(
-            [rf"\begin{{tabular}}{{{'l' * len(header)}}}", lines[0], r"\hline", *lines[1:]]
-            + [r"\end{tabular}"]
-        )
+        begin, end = rf"\begin{{tabular}}{{{'l' * len(header)}}}", r"\end{tabular}"
+        return "\n".join([begin, lines[0], r"\hline", *lines[1:], end])
     widths = [max(len(row[j]) for row in (header, *rows)) for j in range(len(header))]
     if form == "markdown":
         cells = [[c.replace("|", r"\|") for c in row] for row in (header, *rows)]
