@@ -257,7 +257,7 @@ def test_the_plan_tells_the_cost(tmp_path):
     protocol = small_protocol(methods=[Method("ridge")])
     fresh = plan(protocol, tmp_path)
     assert np.isnan(fresh.seconds).all()
-    assert "6 of 6 runs to do, about 0 s of work, without 6 runs not measured yet" in str(fresh)
+    assert "6 of 6 runs to do; how long they take is not known" in str(fresh)
     records = run(
         small_protocol(methods=[Method("ridge")], data=[Data("one", planted(0))]), tmp_path
     )
@@ -265,6 +265,9 @@ def test_the_plan_tells_the_cost(tmp_path):
     assert "one, ridge  3/3 done\ntwo, ridge  0/3 done" in str(known)
     each = np.mean([sum(r["seconds"].values()) for r in records])
     np.testing.assert_allclose(known.seconds, [each] * 3)
+    assert f"3 of 6 runs to do, about {3 * each:.0f} s of work" in str(known)
+    run(protocol, tmp_path)
+    assert str(plan(protocol, tmp_path)).endswith("0 of 6 runs to do")
 
 
 TOML = """
@@ -342,6 +345,15 @@ def test_splits():
         draw_splits(rare, Splits("random", 1, 2), 0)
     with pytest.raises(ValueError, match="leaves one side empty"):
         draw_splits(data, Splits("random", 1, 200), 0)
+
+
+@pytest.mark.parametrize("kind", ["shuffle", "random"])
+def test_more_splits_begin_with_the_same_ones(kind, tmp_path):
+    few, many = (draw_splits(planted(), Splits(kind, n), 1) for n in (2, 5))
+    for a, b in zip(few, many[:2], strict=True):
+        np.testing.assert_array_equal(a[0], b[0])
+    run(small_protocol(splits=Splits(kind, 2)), tmp_path)
+    assert {t.split for t in plan(small_protocol(splits=Splits(kind, 3)), tmp_path).pending} == {2}
 
 
 def test_rare_labels_and_words_are_dropped_before_splits():

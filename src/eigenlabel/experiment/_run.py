@@ -40,16 +40,20 @@ class Plan:
             )
             each = known.get((data, method), np.nan)
             cost = (
-                "" if not todo else " not measured yet" if np.isnan(each) else f" {each:.1f} s each"
+                "" if not todo else ", time unknown" if np.isnan(each) else f", {each:.1f} s each"
             )
             lines.append(f"{data + ', ' + method:{width}}  {total - todo}/{total} done{cost}")
-        unknown = int(np.isnan(self.seconds).sum())
-        lines.append(
-            f"{len(self.pending)} of {len(self.tasks)} runs to do, about "
-            f"{_duration(np.nansum(self.seconds))} of work"
-            + (f", without {unknown} runs not measured yet" if unknown else "")
-        )
+        lines.append(f"{len(self.pending)} of {len(self.tasks)} runs to do{self._cost()}")
         return "\n".join(lines)
+
+    def _cost(self) -> str:
+        unknown = int(np.isnan(self.seconds).sum())
+        if not self.pending:
+            return ""
+        if unknown == len(self.pending):
+            return "; how long they take is not known before the first of each"
+        rest = f", and {unknown} runs of methods not timed yet" if unknown else ""
+        return f", about {_duration(np.nansum(self.seconds))} of work{rest}"
 
 
 def _duration(seconds: float) -> str:
