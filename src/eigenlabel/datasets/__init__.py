@@ -3,21 +3,28 @@
 from eigenlabel.datasets._arff import load_mulan
 from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._files import DataError
+from eigenlabel.datasets._hvecs import load_hvecs
+from eigenlabel.datasets._jsonlines import load_jsonlines
 from eigenlabel.datasets._load import find_form, load
 from eigenlabel.datasets._matlab import load_mat
 from eigenlabel.datasets._npz import load_npz, save_npz
 from eigenlabel.datasets._sparse_text import load_svmlight, load_xmc
 from eigenlabel.datasets._synthetic import make_shared_subspace
+from eigenlabel.datasets._table import from_frame, load_table
 
 __all__ = [
     "DataError",
     "Dataset",
     "find_form",
+    "from_frame",
     "load",
+    "load_hvecs",
+    "load_jsonlines",
     "load_mat",
     "load_mulan",
     "load_npz",
     "load_svmlight",
+    "load_table",
     "load_xmc",
     "make_shared_subspace",
     "save_npz",
