@@ -11,6 +11,7 @@ from eigenlabel.datasets._npz import load_npz, save_npz
 from eigenlabel.datasets._sparse_text import load_svmlight, load_xmc
 from eigenlabel.datasets._synthetic import make_shared_subspace
 from eigenlabel.datasets._table import from_frame, load_table
+from eigenlabel.datasets._write import save
 
 __all__ = [
     "DataError",
@@ -27,5 +28,6 @@ __all__ = [
     "load_table",
     "load_xmc",
     "make_shared_subspace",
+    "save",
     "save_npz",
 ]

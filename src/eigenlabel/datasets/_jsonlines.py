@@ -58,7 +58,7 @@ class JsonTable(Table):
         self, features: Sequence[tuple[int, dict[str, Any]]], known: list[str] | None
     ) -> tuple[list[str], Any]:
         there = {name for _, found in features for name in found}
-        names = known if there and known and there <= set(known) else sorted(there)
+        names = known if features and known and there <= set(known) else sorted(there)
         position = {name: i for i, name in enumerate(names)}
         rows, columns, values = [], [], []
         for row, found in features:
