@@ -8,6 +8,7 @@ from eigenlabel.datasets._jsonlines import load_jsonlines
 from eigenlabel.datasets._load import find_form, load
 from eigenlabel.datasets._matlab import load_mat
 from eigenlabel.datasets._npz import load_npz, save_npz
+from eigenlabel.datasets._pieces import iterate
 from eigenlabel.datasets._sparse_text import load_svmlight, load_xmc
 from eigenlabel.datasets._synthetic import make_shared_subspace
 from eigenlabel.datasets._table import from_frame, load_table
@@ -18,6 +19,7 @@ __all__ = [
     "Dataset",
     "find_form",
     "from_frame",
+    "iterate",
     "load",
     "load_hvecs",
     "load_jsonlines",

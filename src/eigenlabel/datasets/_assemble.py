@@ -1,5 +1,6 @@
 """From a table and the roles of its columns to a Dataset."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -98,9 +99,17 @@ def _label_column(table: Table, name: str) -> np.ndarray:
     return column
 
 
-def find_separator(words: Words) -> str:
+def _find_separator(words: Words) -> str:
     """Give the first separator that occurs among cells, "" if none does."""
     return next((s for s in SEPARATORS if any(s in value for value in words.values)), "")
+
+
+def fix_separator(table: Table, options: Options, like: Any) -> Options:
+    """Decide by the first piece of a table what stands between labels in the others."""
+    name = find_roles(table, options, like).cells
+    if options.separator is not None or name is None or isinstance(table.column(name), Lists):
+        return options
+    return replace(options, separator=_find_separator(table.words(name)))
 
 
 def _label_lists(table: Table, name: str, separator: str | None, notes: list[str]) -> Lists:
@@ -113,7 +122,7 @@ def _label_lists(table: Table, name: str, separator: str | None, notes: list[str
             f"column {name!r} holds 0 and 1, taken as two labels; pass labels=[{name!r}] if it is "
             "one label"
         )
-    separator = find_separator(words) if separator is None else separator
+    separator = _find_separator(words) if separator is None else separator
     parts = [v.split(separator) if separator else [v] for v in words.values]
     parts = [[p.strip() for p in part if p.strip()] for part in parts]
     values = sorted({p for part in parts for p in part})

@@ -30,6 +30,7 @@ class DataError(ValueError):
     def __init__(self, path: Any, reason: str, line: int | None = None) -> None:
         place = f"{path}" if line is None else f"{path}, line {line}"
         super().__init__(f"{place}: {reason}")
+        self.reason, self.line = reason, line
 
 
 def plain_name(path: Path) -> str:

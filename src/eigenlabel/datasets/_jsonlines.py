@@ -26,11 +26,20 @@ class Names(NamedTuple):
 
 
 class JsonTable(Table):
-    """Some lines of a file of JSON lines; ``features`` of an object are sparse."""
+    """Some lines of a file of JSON lines; ``features`` of an object are sparse.
 
-    def __init__(self, path: Path, lines: Iterable[tuple[int, str]], beside: Names) -> None:
+    Fields that were ``seen`` in lines before are columns, even if these lines lack them.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        lines: Iterable[tuple[int, str]],
+        beside: Names,
+        seen: Iterable[str] = (),
+    ) -> None:
         self.path, self.lines, self.label_names = path, [], beside.labels
-        fields: dict[str, tuple[list[int], list[Any]]] = {}
+        fields: dict[str, tuple[list[int], list[Any]]] = {name: ([], []) for name in seen}
         features: list[tuple[int, dict[str, Any]]] = []
         for number, line in lines:
             row = len(self.lines)

@@ -2,15 +2,17 @@
 
 import io
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from eigenlabel._progress import progress
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets._columns import Lists, Table, Words, factorise, refusal, to_column
 from eigenlabel.datasets._engines import guarded
-from eigenlabel.datasets._files import DataError, is_compressed, read_bytes
+from eigenlabel.datasets._files import WATCHED, DataError, is_compressed, read_bytes
 
 MAGIC = b"PAR1"
 
@@ -116,10 +118,15 @@ class ParquetFile:
         import pyarrow as pa  # noqa: PLC0415  an extra
 
         batches = self._try(self.file.iter_batches, batch_size=rows, columns=self._columns(names))
-        while (batch := self._try(next, batches, None)) is not None:
-            self._try(batch.validate, full=True)
-            if batch.num_rows:
-                yield ArrowTable(self.path, pa.Table.from_batches([batch]).select(names))
+        watched = self.path.stat().st_size > WATCHED
+        bar = progress(self.height, self.path.name, "rows") if watched else nullcontext()
+        with bar:
+            while (batch := self._try(next, batches, None)) is not None:
+                self._try(batch.validate, full=True)
+                if watched:
+                    bar.update(batch.num_rows)
+                if batch.num_rows:
+                    yield ArrowTable(self.path, pa.Table.from_batches([batch]).select(names))
 
     def _columns(self, names: list[str]) -> list[str] | None:
         return None if names == self.names else names

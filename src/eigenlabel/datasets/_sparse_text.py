@@ -6,7 +6,7 @@ say which line is wrong.
 
 import codecs
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +91,9 @@ def _find_fault(
                 raise DataError(path, f"expected 'index:value', found {word[:40]!r}", number)
             _number(path, value, "value", number)
             at = int(index) - (0 if zero_based is True or zero_based == "auto" else 1)
-            if at < 0 or (n_features is not None and at >= n_features + (zero_based == "auto")):
+            if at < 0:
+                raise DataError(path, "feature 0, but they count from 1; pass zero_based", number)
+            if n_features is not None and at >= n_features + (zero_based == "auto"):
                 raise DataError(path, f"feature {index} beyond the {n_features} features", number)
             if int(index) <= last:
                 raise DataError(path, f"feature {index} after {last}: must rise", number)
@@ -157,8 +159,20 @@ def load_svmlight(
     if not data.strip():
         raise DataError(path, "empty")
     X, Y = parse_svmlight(path, Lines(data), n_features, n_labels, zero_based)
-    feature_names = _fit_names(X, names_beside(path, "features"), n_features is not None)
-    label_names = _fit_names(Y, names_beside(path, "labels"), n_labels is not None)
+    beside = names_beside(path, "features"), names_beside(path, "labels")
+    return name_svmlight(path, X, Y, beside, (n_features is not None, n_labels is not None))
+
+
+def name_svmlight(
+    path: Path,
+    X: sp.csr_array,
+    Y: sp.csr_array,
+    beside: tuple[list[str] | None, list[str] | None],
+    fixed: tuple[bool, bool],
+) -> Dataset:
+    """Make a Dataset, with the names of files beside if they fit widths that may be fixed."""
+    feature_names = _fit_names(X, beside[0], fixed[0])
+    label_names = _fit_names(Y, beside[1], fixed[1])
     if X.shape[1] == 0:
         raise DataError(path, "no feature in any line")
     if Y.shape[1] == 0:
@@ -241,11 +255,15 @@ def load_xmc(
         if train.shape[1] != test.shape[1]:
             raise DataError(test_split, f"{test.shape[1]} splits, {train.shape[1]} for training")
         splits = {str(k): (train[:, k], test[:, k]) for k in range(train.shape[1])}
+    return replace(number_columns(path, X, Y), splits=splits)
+
+
+def number_columns(path: Path, X: sp.csr_array, Y: sp.csr_array) -> Dataset:
+    """Make a Dataset whose features and labels are known by their numbers."""
     return Dataset(
         X=X,
         Y=Y,
-        feature_names=np.arange(d).astype(str),
-        label_names=np.arange(m).astype(str),
-        splits=splits,
+        feature_names=np.arange(X.shape[1]).astype(str),
+        label_names=np.arange(Y.shape[1]).astype(str),
         source=path.name,
     )
