@@ -5,7 +5,7 @@ import sys
 from tqdm import tqdm
 
 
-def progress(total: int, title: str, unit: str = "it") -> tqdm:
+def progress(total: int | None, title: str, unit: str = "it") -> tqdm:
     """Give a bar to advance with ``update(k)``; it says nothing where stderr is no terminal."""
     return tqdm(
         total=total,

@@ -85,7 +85,7 @@ class Dataset:
     def __repr__(self) -> str:
         n, d = self.X.shape
         parts = [f"{n} samples", f"{d} features", f"{self.Y.shape[1]} labels"]
-        if self.views:
+        if len(self.views) > 1:
             parts.append(f"{len(self.views)} views")
         return f"Dataset({', '.join(parts)}; {self.source})"
 

@@ -1,12 +1,17 @@
 """Open data files: compressed or not, bounded in memory, with errors that name the line."""
 
 import bz2
+import codecs
 import gzip
+import io
 import lzma
 import zlib
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from eigenlabel._progress import progress
 from eigenlabel.core.spectral import memory_limit
 
 OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
@@ -14,6 +19,9 @@ DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 SUFFIXES = (".gz", ".bz2", ".xz")
 CHUNK = 2**24
 BOMB_BYTES, BOMB_RATIO = 2**28, 500
+LONGEST = 2**26  # characters of one line that is read in pieces
+WATCHED = 2**26  # bytes of a file that takes long enough for a progress bar
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class DataError(ValueError):
@@ -22,22 +30,33 @@ class DataError(ValueError):
     def __init__(self, path: Any, reason: str, line: int | None = None) -> None:
         place = f"{path}" if line is None else f"{path}, line {line}"
         super().__init__(f"{place}: {reason}")
+        self.reason, self.line = reason, line
+
+
+def plain_name(path: Path) -> str:
+    """Give a file's name without the suffix of compression."""
+    name = path.name
+    for suffix in SUFFIXES:
+        name = name.removesuffix(suffix)
+    return name
 
 
 def stem(path: Path) -> str:
     """Give a file's name without the suffixes of compression and form."""
-    name = path.name
-    for suffix in SUFFIXES:
-        name = name.removesuffix(suffix)
+    name = plain_name(path)
     return name.rpartition(".")[0] or name
 
 
-def _open(path: Path) -> tuple[Any, bool]:
-    """Open a file for reading, decompressed by what it is, and tell whether it is compressed."""
+def _opener(path: Path) -> Any:
+    """Tell how to decompress a file, by its first bytes; None if it is not compressed."""
     with path.open("rb") as plain:
         head = plain.read(6)
-    opener = next((o for magic, o in OPENERS.items() if head.startswith(magic)), None)
-    return (opener(path) if opener else path.open("rb")), opener is not None
+    return next((o for magic, o in OPENERS.items() if head.startswith(magic)), None)
+
+
+def is_compressed(path: Path) -> bool:
+    """Tell whether a file is compressed, by its first bytes."""
+    return _opener(path) is not None
 
 
 def _damaged(path: Path, error: Exception) -> DataError:
@@ -46,10 +65,40 @@ def _damaged(path: Path, error: Exception) -> DataError:
 
 def read_head(path: Path, size: int = 4096) -> bytes:
     """Read the first bytes of a file, decompressed."""
-    stream, _ = _open(path)
     try:
-        with stream:
+        with (_opener(path) or open)(path, "rb") as stream:
             return bytes(stream.read(size))
+    except DAMAGE as error:
+        raise _damaged(path, error) from error
+
+
+def check_file(path: Path) -> None:
+    """Refuse what is no file."""
+    if not path.is_file():
+        raise DataError(path, "a folder, not a file" if path.is_dir() else "no such file")
+
+
+def _read_chunks(path: Path, limit: float, trusted: bool, chunk_size: int) -> Iterator[bytes]:
+    """Yield a file's content, decompressed by what it is; a large one shows its progress."""
+    check_file(path)
+    size, opener, total, seen = path.stat().st_size, _opener(path), 0, 0
+    bar = progress(size, path.name, "B") if size > WATCHED else nullcontext()
+    try:
+        with bar, path.open("rb") as raw, opener(raw) if opener else nullcontext(raw) as stream:
+            while chunk := stream.read(chunk_size):
+                total += len(chunk)
+                if total > limit:
+                    raise DataError(path, f"larger than {limit / 2**20:.0f} MiB; pass max_bytes")
+                if opener and not trusted and total > max(BOMB_BYTES, BOMB_RATIO * size):
+                    raise DataError(
+                        path,
+                        f"decompresses to over {BOMB_RATIO} times its size, which looks like a "
+                        "compression bomb; pass max_bytes if it is not",
+                    )
+                if size > WATCHED:
+                    bar.update(raw.tell() - seen)
+                    seen = raw.tell()
+                yield chunk
     except DAMAGE as error:
         raise _damaged(path, error) from error
 
@@ -60,38 +109,103 @@ def read_bytes(path: Any, max_bytes: int | None = None) -> bytes:
     Stops where it grows beyond ``max_bytes`` (by default a quarter of the machine's memory), or
     beyond 256 MiB at more than 500 times its compressed size: no text of data does that.
     """
-    path = Path(path)
-    limit = int(memory_limit() / 4) if max_bytes is None else max_bytes
-    size = path.stat().st_size
-    stream, compressed = _open(path)
-    chunks, total = [], 0
+    limit = memory_limit() / 4 if max_bytes is None else max_bytes
+    return b"".join(_read_chunks(Path(path), limit, max_bytes is not None, CHUNK))
+
+
+def read_lines(
+    path: Any, encoding: str = "utf-8", max_bytes: int | None = None, chunk_size: int = 2**20
+) -> Iterator[str]:
+    """Yield the lines of a text file, decompressed, without line ends or byte-order mark.
+
+    At most a chunk and a line are in memory, and a line of more than 64 Mi characters is refused.
+    """
+    path, number, rest = Path(path), 1, ""
+    limit = float("inf") if max_bytes is None else max_bytes
+    chunks = _read_chunks(path, limit, max_bytes is not None, chunk_size)
+    decoder = None
+    for chunk in chunks:
+        if decoder is None:
+            encoding = find_encoding(path, chunk, encoding)
+            decoder = io.IncrementalNewlineDecoder(
+                codecs.getincrementaldecoder(encoding)(), translate=True
+            )
+        text = _decode_some(path, decoder, chunk, encoding, number)
+        lines = (rest + text).split("\n")
+        rest = lines.pop()
+        number += len(lines)
+        if len(rest) > LONGEST:
+            raise DataError(
+                path, f"a line of more than {LONGEST / 2**20:.0f} Mi characters", number
+            )
+        yield from lines
+    if decoder is not None:
+        rest += _decode_some(path, decoder, b"", encoding, number)
+    if rest:
+        yield from rest.split("\n")
+
+
+def _decode_some(path: Path, decoder: Any, chunk: bytes, encoding: str, number: int) -> str:
     try:
-        with stream:
-            while chunk := stream.read(CHUNK):
-                total += len(chunk)
-                if total > limit:
-                    raise DataError(path, f"larger than {limit / 2**20:.0f} MiB; pass max_bytes")
-                if compressed and max_bytes is None and total > max(BOMB_BYTES, BOMB_RATIO * size):
-                    raise DataError(
-                        path,
-                        f"decompresses to over {BOMB_RATIO} times its size, which looks like a "
-                        "compression bomb; pass max_bytes if it is not",
-                    )
-                chunks.append(chunk)
-    except DAMAGE as error:
-        raise _damaged(path, error) from error
-    return b"".join(chunks)
+        text = decoder.decode(chunk, final=not chunk)
+    except UnicodeDecodeError as error:
+        raise _not_text(path, error, encoding, number) from error
+    if "\x00" in text:
+        raise _binary(path)
+    return text
+
+
+def _not_text(path: Any, error: UnicodeDecodeError, encoding: str, first: int = 1) -> DataError:
+    line = error.object.count(b"\n", 0, error.start) + first
+    byte, encoding = error.object[error.start], encoding.removesuffix("-sig")
+    return DataError(path, f"not {encoding} text (byte {byte:#04x}); pass encoding=", line)
+
+
+def _binary(path: Any) -> DataError:
+    return DataError(path, "a binary file, not text")
+
+
+def find_encoding(path: Any, head: bytes, encoding: str = "utf-8") -> str:
+    """Give the encoding to read with: what is asked for, unless a byte-order mark tells better."""
+    if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
+        return "utf-16" if head.startswith(UTF16) else "utf-8-sig"
+    try:
+        b"".decode(encoding)
+    except LookupError as error:
+        raise DataError(path, str(error)) from error
+    return encoding
 
 
 def decode(path: Any, data: bytes, encoding: str = "utf-8") -> str:
     """Turn bytes into text with plain line ends and without a byte-order mark."""
+    encoding = find_encoding(path, data, encoding)
     try:
-        text = data.decode("utf-8-sig" if encoding == "utf-8" else encoding)
+        text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise DataError(
-            path, f"not {encoding} text (byte {data[error.start]:#04x}); pass encoding=", line
-        ) from error
+        raise _not_text(path, error, encoding) from error
     if "\x00" in text[:4096]:
-        raise DataError(path, "a binary file, not text")
+        raise _binary(path)
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def to_utf8(path: Any, data: bytes, encoding: str = "utf-8") -> bytes:
+    """Turn the bytes of a text file into UTF-8 with plain line ends."""
+    if b"\x00" in data and not data.startswith(UTF16):
+        raise _binary(path)
+    if not data.isascii() or find_encoding(path, data, encoding) != "utf-8-sig":
+        return decode(path, data, encoding).encode()
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def read_names(path: Path) -> list[str]:
+    """Read names, one a line."""
+    return decode(path, read_bytes(path)).removesuffix("\n").split("\n")
+
+
+def names_beside(path: Path, kind: str) -> list[str] | None:
+    """Read ``<stem>.<kind>.txt[.gz]`` if it lies beside a file."""
+    for suffix in (".txt", ".txt.gz"):
+        other = path.parent / f"{stem(path)}.{kind}{suffix}"
+        if other.is_file():
+            return read_names(other)
+    return None

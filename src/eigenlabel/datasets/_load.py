@@ -1,14 +1,27 @@
 """Find out what a file is by its content, and read it."""
 
+import codecs
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from eigenlabel.datasets._arff import load_mulan
+from eigenlabel.datasets._csv import DELIMITERS
 from eigenlabel.datasets._dataset import Dataset
-from eigenlabel.datasets._files import DataError, read_head
+from eigenlabel.datasets._files import UTF16, DataError, check_file, plain_name, read_head
+from eigenlabel.datasets._hvecs import is_hvecs, load_hvecs
+from eigenlabel.datasets._jsonlines import load_jsonlines
 from eigenlabel.datasets._matlab import HDF5, load_mat
 from eigenlabel.datasets._npz import load_npz
+from eigenlabel.datasets._parquet import MAGIC
+from eigenlabel.datasets._roles import show
 from eigenlabel.datasets._sparse_text import load_svmlight, load_xmc
+from eigenlabel.datasets._table import load_table
 
 READERS = {
     "arff": load_mulan,
@@ -16,50 +29,116 @@ READERS = {
     "svmlight": load_svmlight,
     "mat": load_mat,
     "npz": load_npz,
+    "table": load_table,
+    "jsonl": load_jsonlines,
+    "hvecs": load_hvecs,
 }
+SUFFIXES = {".csv": "table", ".tsv": "table", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+HEAD = 4096
+NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+LABELS = re.compile(rb"%s(?:,%s)*" % (NUMBER, NUMBER))
+PAIR = re.compile(rb"\d+:(?:%s|[+-]?(?:nan|inf))" % NUMBER, re.IGNORECASE)
 
 
 def find_form(path: Any) -> str:
-    """Name the form of a data file, "arff", "xmc", "svmlight", "mat" or "npz", by its content."""
+    """Name the form of a data file by its content.
+
+    "arff", "xmc", "svmlight", "mat", "npz", "table" (text with commas, tabs or semicolons, and
+    Parquet) or "jsonl"; and by its name "hvecs", whose content tells nothing.
+    """
     path = Path(path)
-    if not path.is_file():
-        reason = "a folder, not a file" if path.is_dir() else "no such file"
-        raise DataError(path, reason)
-    head = read_head(path)
+    check_file(path)
+    head = read_head(path, HEAD)
     if not head:
         raise DataError(path, "empty")
+    if is_hvecs(path):
+        return "hvecs"
     if head.startswith(b"PK\x03\x04"):
         return "npz"
     if head.startswith(b"MATLAB") or HDF5 in head[:520]:
         return "mat"
+    if head.startswith(MAGIC):
+        return "table"
     return _text_form(path, head)
 
 
 def _text_form(path: Path, head: bytes) -> str:
-    lines = [line.strip() for line in head.removeprefix(b"\xef\xbb\xbf").splitlines()]
+    text = head.decode("utf-16", "ignore").encode() if head.startswith(UTF16) else head
+    text = text.removeprefix(codecs.BOM_UTF8)
+    lines = [line.strip(b" \r\n") for line in text.splitlines()]
     lines = [line for line in lines if line and not line.startswith((b"%", b"#"))]
     first = lines[0] if lines else b""
-    if first[:10].lower().startswith((b"@relation", b"@attribute")):
-        return "arff"
     words = first.split()
-    if len(words) == 3 and all(word.isdigit() for word in words):
-        return "xmc"
-    pairs = words[1:] if words and b":" not in words[0] else words
-    if pairs and all(b":" in word for word in pairs[:-1]) and b":" in pairs[0]:
-        return "svmlight"
+    by_name = SUFFIXES.get(Path(plain_name(path)).suffix.lower(), "")
+    plain = b"\x00" not in text
+    tests = (
+        ("arff", first[:10].lower().startswith((b"@relation", b"@attribute"))),
+        ("jsonl", first.startswith(b"{")),
+        ("xmc", _is_xmc(lines)),
+        ("svmlight", _is_svmlight(words, cut_off=len(lines) == 1 and len(head) == HEAD)),
+        ("table", plain and any(d.encode() in first for d in DELIMITERS)),
+        ("svmlight", plain and _is_nearly_svmlight(words)),
+        (by_name, plain and by_name),
+    )
+    form = next((form for form, found in tests if found), None)
+    if form is not None:
+        return form
+    hint = "; a list in JSON is not read: write one object a line" if first[:1] == b"[" else ""
     raise DataError(
         path,
         f"cannot tell what form of data this is (it begins with {head[:40]!r}); known are ARFF, "
-        "LIBSVM and Extreme Classification Repository text, MATLAB files and .npz. Read tables "
-        "with pandas or polars and pass X and Y",
+        "LIBSVM and Extreme Classification Repository text, tables with commas, tabs or "
+        f"semicolons, JSON lines, Parquet, MATLAB files and .npz{hint}",
     )
 
 
-def load(path: Any, **options: Any) -> Dataset:
+def _is_xmc(lines: list[bytes]) -> bool:
+    """Tell whether the first line holds three counts, and is no header of a table."""
+    words = lines[0].split() if lines else []
+    counts = len(words) == 3 and all(word.isdigit() for word in words)
+    return counts and (b"\t" not in lines[0] or any(b":" in line for line in lines[1:2]))
+
+
+def _is_svmlight(words: list[bytes], cut_off: bool) -> bool:
+    """Tell whether a line is ``label,label index:value ...``; its last word may be cut off."""
+    labels = words[:1] if words and b":" not in words[0] else []
+    pairs = words[len(labels) :]
+    complete = pairs[:-1] if cut_off else pairs
+    return bool(
+        complete and all(map(LABELS.fullmatch, labels)) and all(map(PAIR.fullmatch, complete))
+    )
+
+
+def _is_nearly_svmlight(words: list[bytes]) -> bool:
+    """Tell whether a line should be LIBSVM text, whose reader will say what is wrong with it."""
+    pairs = words[1:] if words and b":" not in words[0] else words
+    return bool(pairs and b":" in pairs[0] and all(b":" in word for word in pairs[:-1]))
+
+
+def check_options(path: Path, form: str, options: dict[str, Any]) -> Callable[..., Dataset]:
+    """Give the reader of a form, if it knows the options."""
+    reader = READERS[form]
+    known = [n for n in inspect.signature(reader).parameters if n != "path"]
+    wrong = next((name for name in options if name not in known), None)
+    if wrong is not None:
+        raise DataError(
+            path,
+            f"{reader.__name__}, which reads this form ({form}), has no option {wrong!r}; it has "
+            f"{', '.join(known) or 'none'}",
+        )
+    return reader
+
+
+def load(path: Any, *, like: Any = None, **options: Any) -> Dataset:
     """Read a data file of any known form, found by its content, compressed or not.
 
+    With ``like``, a Dataset, the file has to have the same features and labels: tables and JSON
+    lines are put into their order, LIBSVM and repository text takes its widths and names from
+    it, and other forms are refused if theirs differ.
+
     ``options`` go to the form's own reader: :func:`load_mulan`, :func:`load_svmlight`,
-    :func:`load_xmc`, :func:`load_mat`, :func:`load_npz`.
+    :func:`load_xmc`, :func:`load_mat`, :func:`load_npz`, :func:`load_table`,
+    :func:`load_jsonlines`, :func:`load_hvecs`.
 
     Examples
     --------
@@ -70,4 +149,36 @@ def load(path: Any, **options: Any) -> Dataset:
     >>> load(path)
     Dataset(2 samples, 3 features, 3 labels; pages.txt)
     """
-    return READERS[find_form(path)](path, **options)
+    path = Path(path)
+    form = find_form(path)
+    reader = check_options(path, form, options)
+    if like is None:
+        return reader(path, **options)
+    if form in ("table", "jsonl"):
+        return reader(path, like=like, **options)
+    if form == "svmlight":
+        sizes = {"n_features": len(like.feature_names), "n_labels": len(like.label_names)}
+        options = {**sizes, **options}
+    return match(path, reader(path, **options), like)
+
+
+def match(path: Any, data: Dataset, like: Any) -> Dataset:
+    """Check that data have the features and labels of like; give them its names if they have none.
+
+    Names that only count the columns are none.
+    """
+    names = {}
+    for what in ("feature", "label"):
+        found = list(map(str, getattr(data, f"{what}_names")))
+        wanted = list(map(str, getattr(like, f"{what}_names")))
+        if len(found) != len(wanted):
+            raise DataError(path, f"{len(found)} {what}s, like has {len(wanted)}")
+        if found != wanted and found != np.arange(len(found)).astype(str).tolist():
+            j = next(j for j in range(len(found)) if found[j] != wanted[j])
+            raise DataError(path, f"{what} {j} is {found[j]!r}, in like it is {wanted[j]!r}")
+        names[f"{what}_names"] = np.array(wanted)
+    for name, values in data.categories.items():
+        wanted = tuple(like.categories.get(name, ()))
+        if tuple(values) != wanted:
+            raise DataError(path, f"{name!r} has the values {show(values)}, in like {show(wanted)}")
+    return replace(data, **names)

@@ -82,13 +82,23 @@ def _stack(blocks: list[Any]) -> Any:
     return np.vstack(blocks)
 
 
+def _names(arrays: dict[str, Any], what: str, count: int) -> np.ndarray:
+    """Take names from a cell array of words if there is one, else count the columns."""
+    cells = np.asarray(arrays.get(f"{what}_names", ()), dtype=object).ravel()
+    words = [np.asarray(cell).ravel() for cell in cells]
+    if len(words) == count and all(w.dtype.kind == "U" and w.size < 2 for w in words):
+        return np.array([str(w[0]) if w.size else "" for w in words])
+    return np.arange(count).astype(str)
+
+
 def load_mat(path: Any) -> Dataset:
     """Read a MATLAB file, v5 or (with h5py) v7.3.
 
     Known forms: ``train_data, train_target, test_data, test_target`` (samples are stacked and
     ``splits["published"]`` tells them apart), ``data, target`` or ``X, Y`` and the like, and
     multi-view ``view`` (a cell array of matrices) with ``label``. Labels are 0/1 or -1/+1, with
-    samples as rows or as columns.
+    samples as rows or as columns. Names may be in cell arrays ``feature_names`` and
+    ``label_names``, as :func:`save` writes them.
     """
     path = Path(path)
     arrays = {k: v for k, v in _read(path).items() if not k.startswith("__")}
@@ -120,8 +130,8 @@ def load_mat(path: Any) -> Dataset:
     return Dataset(
         X=X,
         Y=Y,
-        feature_names=np.arange(X.shape[1]).astype(str),
-        label_names=np.arange(Y.shape[1]).astype(str),
+        feature_names=_names(arrays, "feature", X.shape[1]),
+        label_names=_names(arrays, "label", Y.shape[1]),
         views=views,
         splits=splits,
         source=path.name,

@@ -3,7 +3,7 @@
 import json
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._files import DataError
+from eigenlabel.datasets._output import write_files
 
 
 def _pack(name: str, A: Any) -> dict[str, np.ndarray]:
@@ -42,8 +43,8 @@ def _unpack(path: Path, arrays: dict[str, np.ndarray], name: str) -> Any:
     return matrix
 
 
-def save_npz(data: Dataset, path: Any) -> None:
-    """Write a Dataset to a compressed .npz file that :func:`load_npz` reads back."""
+def write_npz(data: Dataset, stream: BinaryIO) -> None:
+    """Write everything a Dataset has to an open file."""
     about = {
         "source": data.source,
         "notes": list(data.notes),
@@ -59,8 +60,12 @@ def save_npz(data: Dataset, path: Any) -> None:
     for k, (train, test) in enumerate(data.splits.values()):
         arrays[f"split{k}_train"], arrays[f"split{k}_test"] = train, test
     arrays["about"] = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
-    with Path(path).open("wb") as stream:  # a stream: savez would add a suffix to a name
-        np.savez_compressed(stream, **arrays)
+    np.savez_compressed(stream, **arrays)
+
+
+def save_npz(data: Dataset, path: Any) -> None:
+    """Write a Dataset to a compressed .npz file that :func:`load_npz` reads back."""
+    write_files({Path(path): lambda stream: write_npz(data, stream)})
 
 
 def load_npz(path: Any, *, max_bytes: int | None = None) -> Dataset:

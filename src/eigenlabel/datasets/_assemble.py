@@ -1,0 +1,332 @@
+"""From a table and the roles of its columns to a Dataset."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import CountVectorizer
+
+from eigenlabel.core.spectral import memory_limit
+from eigenlabel.datasets._columns import (
+    Lists,
+    Table,
+    Words,
+    looks_like_dates,
+    read_number,
+    refusal,
+)
+from eigenlabel.datasets._dataset import Dataset
+from eigenlabel.datasets._files import DataError
+from eigenlabel.datasets._roles import Options, Roles, check_names, find_roles, show, unknown
+
+SEPARATORS = ("|", ";", ",")
+WORD = r"(?u)\b\w\w+\b"
+SUFFIX = " (word)"  # of a word that is also the name of a column; no word has a space
+MANY_VALUES, MANY_SAMPLES = 0.5, 20
+NO_LABELS = "no labels in the file"
+
+
+def to_dataset(table: Table, options: Options, like: Any = None, source: str = "") -> Dataset:
+    """Make a Dataset of a table; with ``like``, one of the same features and labels."""
+    if not table.height:
+        raise DataError(table.path, "no rows")
+    roles = find_roles(table, options, like)
+    notes = list(table.notes)
+    Y, label_names = _labels(table, roles, options.separator, like, notes)
+    blocks, categories = _blocks(table, roles, like, notes)
+    X, names, views = _join(blocks, table.height, like)
+    if X.shape[1] == 0:
+        raise DataError(table.path, "no column is left for the features")
+    return Dataset(
+        X=X,
+        Y=Y,
+        feature_names=np.array(names, dtype=str),
+        label_names=np.array(label_names, dtype=str),
+        sample_names=_sample_names(table, roles.samples),
+        views=views,
+        categories=categories,
+        source=source,
+        notes=tuple(notes),
+    )
+
+
+def _sample_names(table: Table, name: str | None) -> np.ndarray | None:
+    if name is None:
+        return None
+    words = table.words(name)
+    return np.array([*words.values, ""], dtype=str)[words.codes]
+
+
+def _labels(
+    table: Table, roles: Roles, separator: str | None, like: Any, notes: list[str]
+) -> tuple[sp.csr_array, list[str]]:
+    known = None if like is None else list(map(str, like.label_names))
+    if roles.cells is not None:
+        lists = _label_lists(table, roles.cells, separator, notes)
+        return _match_labels(table, lists, known)
+    if not roles.columns:
+        notes.append(NO_LABELS)
+        return sp.csr_array((table.height, len(known)), dtype=np.int8), known
+    names = list(roles.columns) if known is None else known
+    for name in names:
+        if name not in roles.columns:
+            raise DataError(table.path, f"no column for the label {name!r}")
+    extra = next((name for name in roles.columns if name not in set(names)), None)
+    if extra is not None:
+        raise DataError(table.path, unknown("label", extra, names))
+    rows = [np.flatnonzero(_label_column(table, roles.columns[name])) for name in names]
+    ends = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
+    ones = np.ones(ends[-1], dtype=np.int8)
+    Y = sp.csc_array((ones, np.concatenate(rows), ends), shape=(table.height, len(names)))
+    return Y.tocsr(), names
+
+
+def _label_column(table: Table, name: str) -> np.ndarray:
+    """Read a column of 0 and 1."""
+    column = table.column(name)
+    if isinstance(column, Lists):
+        raise table.fault(f"label {name!r} holds lists, not 0 and 1; pass labels={name!r}")
+    if isinstance(column, Words):
+        row, value = _odd_cell(column)
+        hint = f"; pass labels={name!r} if its cells name the labels"
+        raise table.fault(f"label {name!r} must be 0 or 1, found {value!r}{hint}", row)
+    odd = ~np.isin(column, (0, 1))
+    if odd.any():
+        row = int(np.argmax(odd))
+        value = "nothing" if np.isnan(column[row]) else f"{column[row]:g}"
+        raise table.fault(f"label {name!r} must be 0 or 1, found {value}", row)
+    return column
+
+
+def _find_separator(words: Words) -> str:
+    """Give the first separator that occurs among cells, "" if none does."""
+    return next((s for s in SEPARATORS if any(s in value for value in words.values)), "")
+
+
+def fix_separator(table: Table, options: Options, like: Any) -> Options:
+    """Decide by the first piece of a table what stands between labels in the others."""
+    name = find_roles(table, options, like).cells
+    if options.separator is not None or name is None or isinstance(table.column(name), Lists):
+        return options
+    return replace(options, separator=_find_separator(table.words(name)))
+
+
+def _label_lists(table: Table, name: str, separator: str | None, notes: list[str]) -> Lists:
+    column = table.column(name)
+    if isinstance(column, Lists):
+        return column
+    words = table.words(name)
+    if set(words.values) == {"0", "1"}:
+        notes.append(
+            f"column {name!r} holds 0 and 1, taken as two labels; pass labels=[{name!r}] if it is "
+            "one label"
+        )
+    separator = _find_separator(words) if separator is None else separator
+    parts = [v.split(separator) if separator else [v] for v in words.values]
+    parts = [[p.strip() for p in part if p.strip()] for part in parts]
+    values = sorted({p for part in parts for p in part})
+    position = {value: i for i, value in enumerate(values)}
+    coded = [np.array([position[p] for p in part], dtype=np.int64) for part in parts]
+    coded.append(np.zeros(0, dtype=np.int64))  # of -1, a cell without a value
+    rows = [coded[code] for code in words.codes]
+    ends = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    return Lists(Words(values, np.concatenate(rows)), ends)
+
+
+def _match_labels(
+    table: Table, lists: Lists, known: list[str] | None
+) -> tuple[sp.csr_array, list[str]]:
+    """Give the label matrix, in the order of the known labels."""
+    names, members = lists.members.values, lists.members.codes
+    if known is None:
+        told = table.label_names or []
+        known = told if set(names) <= set(told) else names
+    if not known:
+        raise DataError(table.path, "no sample has a label")
+    position = {name: i for i, name in enumerate(known)}
+    new = np.array([*(position.get(name, -1) for name in names), -1], dtype=np.int64)
+    rows = np.repeat(np.arange(table.height), np.diff(lists.ends))[members >= 0]
+    members = members[members >= 0]
+    columns = new[members]
+    if (columns < 0).any():
+        at = int(np.argmax(columns < 0))
+        reason = unknown("label", names[members[at]], known)
+        raise table.fault(f"{reason} (labels have to be those of like)", int(rows[at]))
+    ones = np.ones(len(rows), dtype=np.int8)
+    Y = sp.coo_array((ones, (rows, columns)), shape=(table.height, len(known))).tocsr()
+    Y.data[:] = 1  # a label that stands twice
+    return Y, known
+
+
+def _blocks(
+    table: Table, roles: Roles, like: Any, notes: list[str]
+) -> tuple[dict[str, tuple[list[str], Any]], dict[str, tuple[str, ...]]]:
+    """Give the features by where they come from, columns, sparse features and text."""
+    columns, features, words = _wanted(table, roles, like)
+    X, categories = _column_block(table, columns, like, notes)
+    blocks = {"columns": (columns, X)} if columns else {}
+    if table.sparse is not None and (features or table.sparse[0]):
+        check_names(table.path, [*columns, *table.sparse[0]])
+        blocks["features"] = _sparse_block(table.sparse, features)
+    if roles.text:
+        taken = {name for names, _ in blocks.values() for name in names}
+        blocks["text"] = _text_block(table, roles.text, words, taken)
+    if like is not None:
+        left_out = [name for name in roles.features if name not in set(columns)]
+        if left_out:
+            notes.append(f"columns left out, as like does not have them: {show(left_out)}")
+    return blocks, categories
+
+
+def _wanted(
+    table: Table, roles: Roles, like: Any
+) -> tuple[list[str], list[str] | None, list[str] | None]:
+    """Give the names of columns, of sparse features and of words; None for all there are."""
+    if like is None:
+        return roles.features, None, None
+    names, there = list(map(str, like.feature_names)), set(roles.features)
+    views = getattr(like, "views", {})
+    if views and set(views) <= {"columns", "features", "text"}:
+        columns, features, words = (
+            names[views[kind]] if kind in views else [] for kind in ("columns", "features", "text")
+        )
+        if table.sparse is None:
+            columns, features = [*columns, *features], []
+    else:
+        columns = [n for n in names if n in there]
+        others = [n for n in names if n not in there]
+        sparse = set() if table.sparse is None else set(table.sparse[0])
+        features = [n for n in others if n in sparse or not roles.text]
+        words = [n for n in others if n not in set(features)]
+        if table.sparse is None:
+            columns, features = [*columns, *features], []
+    missing = [n for n in columns if n not in there]
+    if missing:
+        raise DataError(table.path, f"no column for the features {show(missing)}")
+    if words and not roles.text:
+        raise DataError(table.path, "no column of text, whose words are features; pass text=")
+    return columns, features, words
+
+
+def _column_block(
+    table: Table, names: list[str], like: Any, notes: list[str]
+) -> tuple[np.ndarray, dict[str, tuple[str, ...]]]:
+    n, d = table.height, len(names)
+    if 8 * n * d > memory_limit() / 2:
+        raise DataError(table.path, f"{n:,} x {d:,} values do not fit into memory; use iterate")
+    X, categories = np.empty((n, d)), {}
+    for j, name in enumerate(names):
+        if like is not None and name in like.categories:
+            categories[name] = tuple(like.categories[name])
+            X[:, j] = _known_values(table, name, categories[name])
+            continue
+        column = table.column(name)
+        if isinstance(column, Words) and like is None:
+            categories[name] = tuple(column.values)
+            column = _positions(table, name, column, notes)
+        elif not isinstance(column, np.ndarray):
+            raise _not_numbers(table, name, column)
+        X[:, j] = column
+    return X, categories
+
+
+def _positions(table: Table, name: str, words: Words, notes: list[str]) -> np.ndarray:
+    """Give the positions of words in their sorted list."""
+    if looks_like_dates(words):
+        raise refusal(table, name, "dates")
+    if len(words.values) > max(MANY_SAMPLES, MANY_VALUES * table.height):
+        notes.append(
+            f"column {name!r} has {len(words.values):,} different values in {table.height:,} "
+            f"samples; pass text={name!r} to count words, samples={name!r} or drop={name!r}"
+        )
+    return np.where(words.codes < 0, np.nan, words.codes)
+
+
+def _known_values(table: Table, name: str, values: tuple[str, ...]) -> np.ndarray:
+    """Give the positions of words in a list that is known."""
+    words = table.words(name)
+    position = {value: float(i) for i, value in enumerate(values)}
+    found = np.array([*(position.get(v, -1.0) for v in words.values), np.nan])[words.codes]
+    if (found < 0).any():
+        row = int(np.argmax(found < 0))
+        raise table.fault(
+            f"{name!r} is {words.values[words.codes[row]]!r}, not one of {show(values)}", row
+        )
+    return found
+
+
+def _not_numbers(table: Table, name: str, column: Any) -> DataError:
+    if isinstance(column, Lists):
+        return refusal(table, name, "lists")
+    row, value = _odd_cell(column)
+    return table.fault(f"{name!r} is {value!r}, not a number", row)
+
+
+def _odd_cell(words: Words) -> tuple[int, str]:
+    """Find the first cell that is not a number."""
+    odd = [read_number(value, comma=True) is None for value in words.values]
+    row = int(np.argmax(np.array([*odd, False])[words.codes]))
+    return row, words.values[words.codes[row]]
+
+
+def _sparse_block(
+    sparse: tuple[list[str], sp.csr_array], wanted: list[str] | None
+) -> tuple[list[str], sp.csr_array]:
+    """Give the sparse features that are wanted; what is not there is zero."""
+    names, X = sparse
+    if wanted is None:
+        return names, X
+    position = {name: i for i, name in enumerate(wanted)}
+    new = np.array([position.get(name, -1) for name in names], dtype=np.int64)
+    X = X[:, np.flatnonzero(new >= 0)].tocoo()
+    columns = new[new >= 0][X.col]
+    return wanted, sp.csr_array((X.data, (X.row, columns)), shape=(X.shape[0], len(wanted)))
+
+
+def _text_block(
+    table: Table, names: list[str], words: list[str] | None, taken: set[str]
+) -> tuple[list[str], sp.csr_array]:
+    """Count the words of columns of text, all columns together."""
+    columns = [table.words(name) for name in names]
+    texts = [value.lower() for column in columns for value in column.values]
+    known = None if words is None else [word.removesuffix(SUFFIX) for word in words]
+    if known == []:
+        return [], sp.csr_array((table.height, 0))
+    counter = CountVectorizer(
+        lowercase=False, token_pattern=WORD, vocabulary=known, dtype=np.float64
+    )
+    try:
+        counts = sp.csr_array(counter.fit_transform(texts))
+    except ValueError as error:
+        raise DataError(table.path, f"no word in {show(names)}") from error
+    if known is None:
+        found = counter.get_feature_names_out().tolist()
+        words = [word + SUFFIX if word in taken else word for word in found]
+    X, start = sp.csr_array((table.height, len(words))), 0
+    for column in columns:
+        stop = start + len(column.values)
+        nothing = sp.csr_array((1, len(words)))  # of -1, a cell without a value
+        X = X + sp.vstack([counts[start:stop], nothing], format="csr")[column.codes]
+        start = stop
+    return words, X
+
+
+def _join(
+    blocks: dict[str, tuple[list[str], Any]], n: int, like: Any
+) -> tuple[Any, list[str], dict[str, slice]]:
+    """Set the blocks side by side, or in the order of like."""
+    names = [name for part, _ in blocks.values() for name in part]
+    if set(blocks) <= {"columns"}:
+        X, views = (blocks["columns"][1] if blocks else np.zeros((n, 0))), {}
+    else:
+        X = sp.csr_array(sp.hstack([sp.csr_array(block) for _, block in blocks.values()]))
+        ends = np.cumsum([0, *(len(part) for part, _ in blocks.values())]).tolist()
+        views = {kind: slice(*ends[k : k + 2]) for k, kind in enumerate(blocks)}
+    if like is None:
+        return X, names, views
+    wanted = list(map(str, like.feature_names))
+    if wanted != names:
+        position = {name: i for i, name in enumerate(names)}
+        X = X[:, [position[name] for name in wanted]]
+    return X, wanted, dict(getattr(like, "views", {}))

@@ -1,0 +1,191 @@
+"""Columns of a table, whatever it was read from: numbers, words or lists of words."""
+
+import datetime
+import math
+import numbers
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from eigenlabel.datasets._files import DataError
+
+NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)", re.I | re.A)
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
+DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?|\d{1,2}[./]\d{1,2}[./]\d{4}", re.ASCII)
+MISSING = ("NA", "N/A", "NULL", "null", "None", "?")
+BOOLEAN = {"false": 0.0, "true": 1.0}
+
+
+@dataclass(frozen=True)
+class Words:
+    """A column of words: its values, sorted, and the position of each cell's value, -1 for none."""
+
+    values: list[str]
+    codes: np.ndarray
+
+
+@dataclass(frozen=True)
+class Lists:
+    """A column of lists of words: their members one after another, and where each list ends."""
+
+    members: Words
+    ends: np.ndarray  # (n + 1,)
+
+
+class Table(ABC):
+    """Rows and named columns, with the place of each row for errors."""
+
+    path: Any
+    names: list[str]
+    height: int
+    sparse: tuple[list[str], sp.csr_array] | None = None  # features that most rows lack
+    label_names: list[str] | None = None  # all labels in their order, if known
+    notes: tuple[str, ...] = ()
+
+    @abstractmethod
+    def column(self, name: str) -> Any:
+        """Give a column: an array of numbers with NaN for none, Words or Lists."""
+
+    def words(self, name: str) -> Words:
+        """Give a column as words, as they were written if that is known."""
+        column = self.column(name)
+        if isinstance(column, Lists):
+            raise self.fault(f"column {name!r} holds lists, not words")
+        return column if isinstance(column, Words) else spell(column)
+
+    def line(self, row: int) -> int | None:  # noqa: ARG002  for tables that have lines
+        """Give the line of the file where a row stands, if it has lines."""
+        return None
+
+    def fault(self, reason: str, row: int | None = None) -> DataError:
+        """Make the error for a row."""
+        line = None if row is None else self.line(row)
+        place = f" (row {row})" if row is not None and line is None else ""
+        return DataError(self.path, reason + place, line)
+
+
+def factorise(cells: Iterable[str | None]) -> Words:
+    """Find the values of a column of words."""
+    cells = list(cells)
+    values = sorted(set(cells) - {None})
+    position = {value: i for i, value in enumerate(values)}
+    return Words(values, np.array([position.get(cell, -1) for cell in cells], dtype=np.int64))
+
+
+def spell(column: np.ndarray) -> Words:
+    """Write numbers out, whole ones without a point."""
+    return factorise(None if math.isnan(v) else _spell(v) for v in column.tolist())
+
+
+def _spell(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def read_numbers(words: Words, comma: bool = False) -> np.ndarray | None:
+    """Give the numbers that words spell, or None if one does not.
+
+    Beside numbers, words for a missing value and either only true and false are understood;
+    ``comma`` allows a decimal comma.
+    """
+    if words.values and all(v.strip().lower() in BOOLEAN or v in MISSING for v in words.values):
+        found = [BOOLEAN.get(v.strip().lower(), np.nan) for v in words.values]
+    else:
+        found = [read_number(v, comma) for v in words.values]
+    if None in found:
+        return None
+    return np.array([*found, np.nan], dtype=float)[words.codes]  # -1 is the last one
+
+
+def read_number(word: str, comma: bool = False) -> float | None:
+    """Give the number that a word spells, None if it spells none."""
+    word = word.strip()
+    if NUMBER.fullmatch(word):
+        return float(word)
+    if comma and DECIMAL_COMMA.fullmatch(word):
+        return float(word.replace(",", "."))
+    return np.nan if word in MISSING else None
+
+
+def looks_like_dates(words: Words) -> bool:
+    """Tell whether every value is written as a date."""
+    return bool(words.values) and all(DATE.fullmatch(v) for v in words.values)
+
+
+def _kind(cell: Any) -> str:
+    """Name what a cell holds."""
+    if isinstance(cell, str):
+        return "words"
+    if isinstance(cell, numbers.Number | np.bool_) and not isinstance(cell, complex):
+        return "numbers"
+    if isinstance(cell, list | tuple | set | np.ndarray):
+        return "lists"
+    if isinstance(cell, datetime.date | datetime.time | datetime.timedelta):
+        return "dates"
+    return "objects" if isinstance(cell, dict) else type(cell).__name__
+
+
+def to_column(table: Table, name: str, cells: Sequence[Any], rows: Sequence[int]) -> Any:
+    """Make a column of cells of one kind that stand in some of the rows; None is no cell."""
+    kinds = [None if cell is None else _kind(cell) for cell in cells]
+    first = next(filter(None, kinds), "numbers")
+    for row, kind in zip(rows, kinds, strict=True):
+        if kind not in (None, first):
+            raise table.fault(f"{name!r} holds {kind} here, {first} before", row)
+    if first == "numbers":
+        return _to_numbers(table, name, cells, rows)
+    if first == "words":
+        return scatter(factorise(cells), rows, table.height)
+    if first == "lists":
+        return _to_lists(table, name, cells, rows)
+    raise refusal(table, name, first)
+
+
+def refusal(table: Table, name: str, kind: str) -> DataError:
+    """Make the error for a column that can be neither features nor labels."""
+    return table.fault(
+        f"column {name!r} holds {kind}, which are no features; turn them into numbers, "
+        f"or leave it out with drop={name!r}"
+    )
+
+
+def scatter(words: Words, rows: Sequence[int], height: int) -> Words:
+    """Spread a column over all rows; those that are not named have no value."""
+    codes = np.full(height, -1, dtype=np.int64)
+    codes[np.asarray(rows, dtype=np.int64)] = words.codes
+    return Words(words.values, codes)
+
+
+def _to_numbers(table: Table, name: str, cells: Sequence[Any], rows: Sequence[int]) -> np.ndarray:
+    column = np.full(table.height, np.nan)
+    try:
+        column[rows] = [np.nan if cell is None else cell for cell in cells]
+    except OverflowError:
+        large = next(row for row, cell in zip(rows, cells, strict=True) if _is_too_large(cell))
+        raise table.fault(f"the number in {name!r} is too large", large) from None
+    return column
+
+
+def _is_too_large(cell: Any) -> bool:
+    try:
+        float(cell or 0)
+    except OverflowError:
+        return True
+    return False
+
+
+def _to_lists(table: Table, name: str, cells: Sequence[Any], rows: Sequence[int]) -> Lists:
+    counts = np.zeros(table.height, dtype=np.int64)
+    members: list[str] = []
+    for row, cell in zip(rows, cells, strict=True):
+        for member in () if cell is None else cell:
+            kind = _kind(member)
+            if kind not in ("words", "numbers"):
+                raise table.fault(f"a list in {name!r} holds {kind}, not words", row)
+            members.append(member if kind == "words" else _spell(member))
+        counts[row] = 0 if cell is None else len(cell)
+    return Lists(factorise(members), np.concatenate([[0], np.cumsum(counts)]))

@@ -1,0 +1,242 @@
+"""Read files larger than memory, a piece at a time."""
+
+import codecs
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from eigenlabel._validation import check_number
+from eigenlabel.datasets._assemble import fix_separator, to_dataset
+from eigenlabel.datasets._columns import Table
+from eigenlabel.datasets._csv import SAMPLE, CsvTable, read_header
+from eigenlabel.datasets._dataset import Dataset
+from eigenlabel.datasets._files import LONGEST, DataError, names_beside, read_head, read_lines
+from eigenlabel.datasets._jsonlines import JsonTable, find_names_beside
+from eigenlabel.datasets._load import check_options, find_form, load, match
+from eigenlabel.datasets._parquet import MAGIC, ParquetFile
+from eigenlabel.datasets._roles import Options, kept_names
+from eigenlabel.datasets._sparse_text import (
+    Lines,
+    is_sample,
+    name_svmlight,
+    number_columns,
+    parse_svmlight,
+    parse_xmc,
+    read_sizes,
+)
+
+LATIN = "latin-1"  # in which every byte is a character
+ZERO = re.compile(r"(?:^|\s)0+:", re.MULTILINE)
+
+
+class Batch(NamedTuple):
+    """Lines of some samples: the number of the first line, and of the samples before."""
+
+    lines: list[str]
+    first: int
+    before: int
+
+    def encode(self, encoding: str) -> Lines:
+        """Give the lines as bytes."""
+        return Lines("\n".join(self.lines).encode(encoding), self.first, self.before)
+
+
+def _batches(
+    lines: Iterator[str], first: int, rows: int, ends_sample: Callable[[str], bool]
+) -> Iterator[Batch]:
+    """Cut lines into batches of so many samples; blank lines count as lines only."""
+    batch, count, before = [], 0, 0
+    for line in lines:
+        batch.append(line)
+        count += ends_sample(line)
+        if count == rows:
+            yield Batch(batch, first, before)
+            first, before = first + len(batch), before + count
+            batch, count = [], 0
+    if count:
+        yield Batch(batch, first, before)
+
+
+class _Records:
+    """Tell where a record of comma-separated text ends, with line breaks inside quotes."""
+
+    def __init__(self, path: Path, first: int) -> None:
+        self.path, self.line, self.start = path, first, first
+        self.open, self.blank, self.length = False, True, 0
+
+    def __call__(self, line: str) -> bool:
+        self.open ^= line.count('"') % 2 == 1
+        self.blank &= not line.strip()
+        self.length += len(line)
+        self.line += 1
+        if self.length > LONGEST:
+            raise DataError(self.path, "a quote is never closed, or a row is too long", self.start)
+        if self.open:
+            return False
+        ended = not self.blank
+        self.start, self.blank, self.length = self.line, True, 0
+        return ended
+
+
+def _assemble(
+    tables: Iterator[Table], options: Options, like: Any, source: str
+) -> Iterator[Dataset]:
+    """Make a Dataset of each table; the first tells the columns of the others."""
+    for number, table in enumerate(tables):
+        if number == 0:
+            options = fix_separator(table, options, like)
+        data = to_dataset(table, options, like, source)
+        like = data if like is None else like
+        yield data
+
+
+def _split_options(options: dict[str, Any]) -> tuple[Options, dict[str, Any]]:
+    """Tell what is said of columns from what is said of the file."""
+    columns = {k: v for k, v in options.items() if k in Options.__dataclass_fields__}
+    return Options(**columns), {k: v for k, v in options.items() if k not in columns}
+
+
+def _table_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> Iterator[Dataset]:
+    columns, reading = _split_options(options)
+    if read_head(path, len(MAGIC)) == MAGIC:
+        file = ParquetFile(path, reading.get("max_bytes"))
+        names = kept_names(path, file.names, columns, like)
+        tables, columns = file.pieces(names, rows), replace(columns, drop=())
+    else:
+        tables = _csv_tables(path, rows, reading)
+    return _assemble(tables, columns, like, path.name)
+
+
+def _csv_tables(path: Path, rows: int, reading: dict[str, Any]) -> Iterator[Table]:
+    lines = read_lines(path, **reading)
+    sample = list(islice(lines, SAMPLE))
+    header = read_header(path, sample)
+    rest = chain(sample[header.lines :], lines)
+    first = header.lines + 1
+    for batch in _batches(rest, first, rows, _Records(path, first)):
+        yield CsvTable(path, header, batch.encode("utf-8").data, batch.first)
+
+
+def _json_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> Iterator[Dataset]:
+    columns, reading = _split_options(options)
+    return _assemble(_json_tables(path, rows, reading), columns, like, path.name)
+
+
+def _json_tables(path: Path, rows: int, reading: dict[str, Any]) -> Iterator[Table]:
+    beside, seen = find_names_beside(path), []
+    for batch in _batches(read_lines(path, **reading), 1, rows, lambda line: bool(line.strip())):
+        numbered = enumerate(batch.lines, batch.first)
+        lines = ((number, line) for number, line in numbered if line.strip())
+        table = JsonTable(path, lines, beside, seen)
+        seen = table.names
+        yield table
+
+
+def _byte_lines(path: Path, options: dict[str, Any]) -> Iterator[str]:
+    """Yield lines of which only the bytes count, as LATIN characters."""
+    lines = read_lines(path, LATIN, options.get("max_bytes"))
+    yield next(lines, "").removeprefix(codecs.BOM_UTF8.decode(LATIN))
+    yield from lines
+
+
+def _svmlight_pieces(
+    path: Path, rows: int, like: Any, options: dict[str, Any]
+) -> Iterator[Dataset]:
+    beside = names_beside(path, "features"), names_beside(path, "labels")
+    sizes = (options.get("n_features"), options.get("n_labels"))
+    if like is not None:
+        sizes = (len(like.feature_names), len(like.label_names))
+    fixed = (sizes[0] is not None, sizes[1] is not None)
+    zero_based = options.get("zero_based", "auto")
+    lines = _byte_lines(path, options)
+    for batch in _batches(lines, 1, rows, lambda line: is_sample(line.encode(LATIN))):
+        if zero_based == "auto":  # a later piece must not be read in another way than this one
+            zero_based = any(map(ZERO.search, batch.lines))
+        try:
+            X, Y = parse_svmlight(path, batch.encode(LATIN), *sizes, zero_based)
+        except DataError as error:
+            if all(fixed) or not batch.before:
+                raise
+            hint = "as in the first piece; pass n_features and n_labels, or like"
+            raise DataError(path, f"{error.reason} ({hint})", error.line) from error
+        data = name_svmlight(path, X, Y, beside, fixed)
+        sizes = (data.X.shape[1], data.Y.shape[1])
+        yield data if like is None else match(path, data, like)
+
+
+def _xmc_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> Iterator[Dataset]:
+    lines = _byte_lines(path, options)
+    n, d, m = read_sizes(path, next(lines).encode(LATIN))
+    count = 0
+    for batch in _batches(lines, 2, rows, lambda _: True):
+        count += len(batch.lines)
+        X, Y = parse_xmc(path, batch.encode(LATIN), d, m)
+        data = number_columns(path, X, Y)
+        yield data if like is None else match(path, data, like)
+    if count != n:
+        raise DataError(path, f"the first line promises {n} samples, there are {count}", 1)
+
+
+def _whole_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> Iterator[Dataset]:
+    """Read a file whole and cut it up: its form does not allow more."""
+    data = load(path, like=like, **options)
+    for start in range(0, data.X.shape[0], rows):
+        part = slice(start, start + rows)
+        names = None if data.sample_names is None else data.sample_names[part]
+        yield replace(data, X=data.X[part], Y=data.Y[part], sample_names=names, splits={})
+
+
+PIECES = {
+    "svmlight": _svmlight_pieces,
+    "xmc": _xmc_pieces,
+    "table": _table_pieces,
+    "jsonl": _json_pieces,
+}
+
+
+def _at_least_one(path: Path, pieces: Iterator[Dataset]) -> Iterator[Dataset]:
+    number = 0
+    for number, piece in enumerate(pieces, 1):  # noqa: B007  counted
+        yield piece
+    if not number:
+        raise DataError(path, "no samples")
+
+
+def iterate(path: Any, *, rows: int = 4096, like: Any = None, **options: Any) -> Iterator[Dataset]:
+    """Read a data file in pieces, each a Dataset of at most so many samples.
+
+    LIBSVM and repository text, tables and JSON lines, compressed or not, are never in memory
+    whole. Other forms are read and then cut up. All pieces have the same features and labels:
+    those of ``like``, else those of the first piece, and then a feature column, a label or a
+    width that only a later piece shows is an error with its line. Names of labels and features
+    beside a file count as in :func:`load`.
+
+    Parameters
+    ----------
+    path : str or Path
+    rows : samples in a piece
+    like : Dataset whose features, categories and labels the pieces have to have
+    options : those of the form's own reader, see :func:`load`
+
+    Yields
+    ------
+    Dataset, without ``splits``
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from eigenlabel.datasets import iterate
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "pages.txt"
+    >>> _ = path.write_text("0,2 1:0.5 3:1\\n1 2:1\\n2 3:1\\n")
+    >>> [piece.X.shape for piece in iterate(path, rows=2)]
+    [(2, 3), (1, 3)]
+    """
+    path = Path(path)
+    check_number("rows", rows, 1, integer=True)
+    form = find_form(path)
+    check_options(path, form, options)
+    pieces = PIECES.get(form, _whole_pieces)(path, rows, like, options)
+    return _at_least_one(path, pieces)

@@ -1,0 +1,144 @@
+"""Which column of a table is what: labels, text, names of samples, features."""
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from eigenlabel.datasets._columns import Table, Words
+from eigenlabel.datasets._files import DataError
+
+LABEL_NAMES = ("labels", "label", "tags")
+LABEL_PREFIX, SAMPLE_NAME = "label:", "sample:name"  # how our own files name their columns
+TEXT_NAME = "text"
+SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the caller says about the columns."""
+
+    labels: Any = None
+    separator: str | None = None
+    text: Any = None
+    samples: str | None = None
+    drop: Any = ()
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What each column is: labels stand in the cells of one column, or in 0/1 columns of names."""
+
+    cells: str | None
+    columns: dict[str, str]  # label -> column
+    text: list[str]
+    samples: str | None
+    features: list[str]
+
+
+def show(names: Iterable[str]) -> str:
+    """List names for an error, the first ones."""
+    names = list(names)
+    more = f", ... ({len(names)} in all)" if len(names) > SHOWN else ""
+    return ", ".join(map(repr, names[:SHOWN])) + more
+
+
+def unknown(what: str, name: str, known: Sequence[str]) -> str:
+    """Say that a name is not among the known ones, and which are near."""
+    close = difflib.get_close_matches(name, known, n=3)
+    hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"there are {show(known)}"
+    return f"no {what} {name!r}; {hint}"
+
+
+def check_names(path: Any, names: list[str]) -> None:
+    """Refuse columns of the same name."""
+    double = next((name for name, count in Counter(names).items() if count > 1), None)
+    if double is not None:
+        raise DataError(path, f"column {double!r} stands twice")
+
+
+def as_names(given: Any) -> list[str]:
+    """Make a list of names of one or several."""
+    return [given] if isinstance(given, str) else list(given)
+
+
+def find_names(path: Any, names: list[str], wanted: Any, *, lenient: bool = False) -> list[str]:
+    """Give the columns of the wanted names, in which * stands for anything."""
+    found: dict[str, None] = {}
+    known = set(names)
+    for name in as_names(wanted):
+        matches = [name] if name in known else []
+        if not matches and "*" in name:
+            pattern = re.compile(".*".join(map(re.escape, name.split("*"))), re.DOTALL)
+            matches = [n for n in names if pattern.fullmatch(n)]
+        if not matches and not lenient:
+            raise DataError(path, unknown("column", name, names))
+        found.update(dict.fromkeys(matches))
+    return list(found)
+
+
+def kept_names(path: Any, names: list[str], options: Options, like: Any) -> list[str]:
+    """Give the columns that are not to be dropped; those to predict may lack some that are."""
+    check_names(path, names)
+    dropped = set(find_names(path, names, options.drop, lenient=like is not None))
+    return [name for name in names if name not in dropped]
+
+
+def find_roles(table: Table, options: Options, like: Any) -> Roles:
+    """Tell what each column is."""
+    names = kept_names(table.path, table.names, options, like)
+    cells, columns = _find_labels(table, names, options.labels, like)
+    rest = [n for n in names if n != cells and n not in columns.values()]
+    samples = options.samples
+    if samples is None and SAMPLE_NAME in rest:
+        samples = SAMPLE_NAME
+    if samples is not None and samples not in rest:
+        raise DataError(table.path, unknown("column", samples, rest))
+    rest = [n for n in rest if n != samples]
+    text = _find_text(table, rest, options.text, like)
+    return Roles(cells, columns, text, samples, [n for n in rest if n not in text])
+
+
+def _find_labels(
+    table: Table, names: list[str], labels: Any, like: Any
+) -> tuple[str | None, dict[str, str]]:
+    """Find the column of labels, or the columns; like allows that there is neither."""
+    if labels is not None:
+        found = find_names(table.path, names, labels, lenient=like is not None)
+        if isinstance(labels, str) and found == [labels]:
+            return labels, {}
+        return None, {name: name for name in found}
+    ours = [n for n in names if n.startswith(LABEL_PREFIX)]
+    if ours:
+        return None, {n.removeprefix(LABEL_PREFIX): n for n in ours}
+    features = set() if like is None else set(map(str, like.feature_names))
+    for wanted in LABEL_NAMES:
+        for name in names:
+            if name.strip().lower() == wanted and name not in features:
+                return name, {}
+    if like is not None:
+        known = set(map(str, like.label_names)) - features
+        return None, {name: name for name in names if name in known}
+    numbered = all(re.fullmatch(r"[-+.\deE]+", name) for name in names)
+    raise DataError(
+        table.path,
+        "which columns are labels? Pass labels='column' if the labels of a sample stand in one "
+        "column, labels=['a', 'b'] or labels='a_*' for columns of 0 and 1. "
+        + ("The first line must name the columns; here it holds " if numbered else "There are ")
+        + show(names),
+    )
+
+
+def _find_text(table: Table, names: list[str], text: Any, like: Any) -> list[str]:
+    """Find the columns of text: those named, else one called text that holds words."""
+    if text is not None:
+        return find_names(table.path, names, text)
+    for name in names:
+        if name.strip().lower() != TEXT_NAME or (like is not None and name in like.categories):
+            continue
+        foreign = like is not None and name not in set(map(str, like.feature_names))
+        if foreign or isinstance(table.column(name), Words):
+            return [name]
+    return []
