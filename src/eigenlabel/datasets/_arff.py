@@ -17,7 +17,16 @@ import scipy.sparse as sp
 
 from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._files import DataError, decode, read_bytes, stem
-from eigenlabel.datasets._words import DIGITS, Lists, Words, cut, read_indices, read_numbers
+from eigenlabel.datasets._words import (
+    DIGITS,
+    NEWLINE,
+    SPACE,
+    Lists,
+    Words,
+    cut,
+    read_indices,
+    read_numbers,
+)
 
 NUMERIC = ("numeric", "real", "integer")
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
@@ -75,14 +84,12 @@ class Columns:
         """Turn words of the given columns into numbers."""
         lists = self.list_of[columns]
         free, listed = np.flatnonzero(lists < 0), np.flatnonzero(lists >= 0)
-        if not len(free):
-            values, odd = self.lists.look_up(words, lists)
-        elif not len(listed):
+        if len(free) > len(listed):  # what most words are is tried on all: a copy less
             values, odd = read_numbers(words)
-        else:
-            values, odd = np.empty(len(words)), np.empty(len(words), dtype=bool)
-            values[free], odd[free] = read_numbers(words[free])
             values[listed], odd[listed] = self.lists.look_up(words[listed], lists[listed])
+        else:
+            values, odd = self.lists.look_up(words, lists)
+            values[free], odd[free] = read_numbers(words[free])
         for i in np.flatnonzero(odd):
             word = _unquote(words.get(i))
             if "'" in word or '"' in word:
@@ -193,11 +200,13 @@ def _dense(path: Any, columns: Columns, rows: list[str], numbers: list[int]) -> 
 
 
 def _dense_block(columns: Columns, rows: list[str]) -> np.ndarray:
-    d = len(columns)
-    if any(row.count(",") != d - 1 for row in rows):
-        raise ValueError("rows of different length, or quoted commas")
-    words = cut(",".join(rows))
-    return columns.read(words, np.tile(np.arange(d), len(rows))).reshape(len(rows), d)
+    n, d = len(rows), len(columns)
+    if any(row.count(",") >= d for row in rows if len(row) > BLOCK):
+        raise ValueError("a row that would need much memory, and is too long anyway")
+    words = cut("\n".join([*rows, ""]), NEWLINE)
+    if words.marks() != (b"," * (d - 1) + b"\n") * n:
+        raise ValueError("rows of another length, or quoted commas")
+    return columns.read(words, np.tile(np.arange(d), n)).reshape(n, d)
 
 
 def _dense_slowly(path: Any, columns: Columns, rows: list[str], numbers: list[int]) -> np.ndarray:
@@ -232,14 +241,14 @@ def _sparse_block(columns: Columns, rows: list[str]) -> tuple[np.ndarray, np.nda
     counts = np.array([row.count(",") + bool(row) for row in rows])
     if counts.max() > len(columns):
         raise ValueError("more values than attributes")
-    words = cut(",".join(filter(None, rows)), spaces=True)
+    words = cut(",".join([*filter(None, rows), ""]), SPACE)
     if words.marks() != b" ," * counts.sum():
         raise ValueError("not an index, a space, a value and a comma in turn")
     indices, odd = read_indices(words[::2])
     ends = np.cumsum(counts)
     rises = np.diff(indices) > 0
     rises[ends[:-1][(counts[1:] > 0) & (ends[:-1] > 0)] - 1] = True  # where a row begins
-    if odd.any() or not rises.all() or indices.max() >= len(columns):
+    if odd.any() or not rises.all() or indices.max(initial=0) >= len(columns):
         raise ValueError("indices that do not rise or are too large")
     return columns.read(words[1::2], indices), indices, counts
 
@@ -254,7 +263,7 @@ def _sparse_slowly(
             raise DataError(path, "a sparse row must stand in braces", number)
         seen: dict[int, float] = {}
         for pair in filter(None, _split(row[1:-1])):
-            index, _, word = pair.replace("\t", " ").partition(" ")
+            index, *word = pair.split(maxsplit=1)
             if not (index.isascii() and index.isdigit() and word):
                 raise DataError(path, f"expected 'index value', found {pair[:40]!r}", number)
             if len(index) > DIGITS or int(index) >= len(columns):
@@ -262,7 +271,7 @@ def _sparse_slowly(
             j = int(index)
             if j in seen:
                 raise DataError(path, f"index {index} stands twice", number)
-            seen[j] = _code(path, columns, j, _unquote(word), number)
+            seen[j] = _code(path, columns, j, _unquote(word[0]), number)
         indices += sorted(seen)
         values += [seen[j] for j in sorted(seen)]
         counts.append(len(seen))

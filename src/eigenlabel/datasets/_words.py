@@ -14,7 +14,7 @@ import numpy as np
 WIDTH = 8  # bytes taken at once
 DIGITS = 15  # whole numbers of so many digits, and powers of ten up to there, are exact floats
 POWERS = 10.0 ** np.arange(DIGITS + 1)
-COMMA, SPACE, POINT, PLUS, MINUS, ZERO = b", .+-0"
+COMMA, SPACE, NEWLINE, POINT, PLUS, MINUS, ZERO = b", \n.+-0"
 UNSURE = re.compile("[\0'\"]")  # zeros stand for no byte, and quotes change what a comma means
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # sets the same word apart in different lists
 
@@ -43,15 +43,14 @@ class Words:
         return self.text[self.starts[i] : self.ends[i]].decode()
 
 
-def cut(text: str, spaces: bool = False) -> Words:
-    """Cut a text at its commas, each with one space after it or none; or at all other spaces too."""
+def cut(text: str, separator: int) -> Words:
+    """Cut a text that ends with a separator: a comma, with or without a space, or the given."""
     if "\0" in text:
         raise ValueError("zero bytes")
-    data = b"," + text.encode() + b"," + bytes(WIDTH)  # WIDTH bytes from any start
+    data = b"," + text.encode() + bytes(WIDTH)  # WIDTH bytes from any start
     seen = np.frombuffer(data, dtype=np.uint8)
     is_end = seen == COMMA
-    if spaces:
-        is_end[1:] |= (seen[1:] == SPACE) & ~is_end[:-1]
+    is_end[1:] |= (seen[1:] == separator) & ~is_end[:-1]
     marks = np.flatnonzero(is_end | (seen == POINT))
     at = np.flatnonzero(is_end[marks])
     ends, before = marks[at], marks[at[1:] - 1]
@@ -129,7 +128,7 @@ def read_numbers(words: Words) -> tuple[np.ndarray, np.ndarray]:
         values += x
         values /= power
     odd |= lengths == 0
-    np.negative(values, out=values, where=minus)
+    values *= 1.0 - 2.0 * minus  # also gives -0.0
     return values, odd
 
 
