@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenlabel import __version__, report, thresholds
 from eigenlabel.comparison import summarise
 from eigenlabel.datasets import Dataset
-from eigenlabel.experiment import scores_of
+from eigenlabel.experiment import Protocol, fit_split, scores_of
 from eigenlabel.metrics import METRICS, evaluate
 from eigenlabel.persistence import SavedModel
 
@@ -67,13 +67,33 @@ def evaluated(saved: SavedModel, data: Dataset) -> tuple[dict[str, float], list[
     found = evaluate(data.Y, scores, decided)
     rows = [[k, v, "higher" if METRICS[k].greater_is_better else "lower"] for k, v in found.items()]
     sections = [report.table("All labels together", ["metric", "value", "better"], rows)]
-    last = saved.model[-1]
-    if hasattr(last, "eigenlabels_"):
-        sections.append(report.label_map(last, data.Y, data.label_names))
-    sections.append(report.per_label(data.Y, decided, data.label_names))
-    if scores is not None and hasattr(last, "thresholds_"):
-        sections.append(report.threshold_curves(data.Y, scores, last.thresholds_, data.label_names))
-    return found, sections
+    names = data.label_names
+    return found, [*sections, *_model_sections(saved.model[-1], data.Y, names, scores, decided)]
+
+
+def _model_sections(
+    model: Any, Y: Any, names: np.ndarray, scores: Any, decided: Any
+) -> list[dict[str, Any]]:
+    """Show of a model what it has: label map, surface, thresholds; and each label on Y."""
+    sections = []
+    if hasattr(model, "eigenlabels_"):
+        sections.append(report.label_map(model, Y, names))
+    if hasattr(model, "score_grid_"):
+        sections.append(report.surface(model))
+    sections.append(report.per_label(Y, decided, names))
+    if scores is not None and hasattr(model, "thresholds_"):
+        sections.append(report.threshold_curves(Y, scores, model.thresholds_, names))
+    return sections
+
+
+def example_sections(protocol: Protocol, method: str) -> list[dict[str, Any]]:
+    """Fit a method once more, to the first split of the first data set, and show it."""
+    data = protocol.data[0].name
+    run = fit_split(protocol, data, method, 0)
+    names = run.data.label_names
+    words = f"{method} on {data}, first split: the sections below show this one fit."
+    sections = _model_sections(run.model, run.data.Y[run.test], names, run.scores, run.decided)
+    return [report.text("A closer look", words), *sections]
 
 
 def comparison_sections(
@@ -82,10 +102,9 @@ def comparison_sections(
     """Show the records of several methods: means, tests, ranks, time and memory."""
     good = [r for r in records if "error" not in r]
     summary = summarise(good, metrics, reference)
-    sections = []
+    sections = [_means(data, summary) for data in dict.fromkeys(r["data"] for r in good)]
     for metric, found in summary.items():
-        sections.append(_means(metric, found))
-        sections.append(_tests(metric, found, reference or good[0]["method"]))
+        sections += _tests(metric, found, reference or good[0]["method"])
         ranking = found["ranking"]
         if ranking is not None:
             over = "data sets" if len(found["means"]) > 1 else "splits"
@@ -99,29 +118,31 @@ def comparison_sections(
                     "cannot be told apart (Nemenyi, 5%).",
                 )
             )
-    return [*(s for s in sections if s is not None), _resources(good), *_failures(records)]
+    return [*sections, _resources(good), *_failures(records)]
 
 
-def _means(metric: str, found: Mapping[str, Any]) -> dict[str, Any]:
-    methods = list(dict.fromkeys(m for row in found["means"].values() for m in row))
-    better = "max" if METRICS[metric].greater_is_better else "min"
-    rows = [
-        [m, *(row[m][0] if m in row else None for row in found["means"].values())] for m in methods
-    ]
-    spread = "; ".join(
-        f"{data}: " + ", ".join(f"{m} {row[m][1]:.4f}" for m in row)
-        for data, row in found["means"].items()
-    )
+def _means(data: str, summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Put the methods on one data set side by side: a mean and a deviation for each metric."""
+    found = {m: part["means"].get(data, {}) for m, part in summary.items()}
+    methods = dict.fromkeys(method for row in found.values() for method in row)
+    rows, counts = [], set()
+    for method in methods:
+        cells = [row.get(method, (None, None, 0)) for row in found.values()]
+        rows.append([method, *(value for mean, std, _ in cells for value in (mean, std))])
+        counts |= {n for _, _, n in cells}
+    better = ["max" if METRICS[m].greater_is_better else "min" for m in found]
     return report.table(
-        metric,
-        ["method", *found["means"]],
-        rows,
-        note=f"Means over splits. Standard deviations: {spread}.",
-        best=[None, *[better] * len(found["means"])],
+        data,
+        ["method", *(word for metric in found for word in (metric, "±"))],
+        [[None if isinstance(v, float) and np.isnan(v) else v for v in row] for row in rows],
+        note=f"Mean and standard deviation over {min(counts)} to {max(counts)} splits."
+        if len(counts) > 1
+        else f"Mean and standard deviation over {max(counts)} splits.",
+        best=[None, *(word for b in better for word in (b, None))],
     )
 
 
-def _tests(metric: str, found: Mapping[str, Any], reference: str) -> dict[str, Any] | None:
+def _tests(metric: str, found: Mapping[str, Any], reference: str) -> list[dict[str, Any]]:
     rows = [
         [
             *(data, method, pair.difference, f"{pair.wins} / {pair.ties} / {pair.losses}"),
@@ -131,13 +152,11 @@ def _tests(metric: str, found: Mapping[str, Any], reference: str) -> dict[str, A
         for method, pair in row.items()
     ]
     if not rows:
-        return None
-    return report.table(
-        f"{metric}: {reference} against the others",
-        ["data", "against", "lead", "wins / ties / losses", "Wilcoxon p", "after Holm", "t-test p"],
-        rows,
-        note="Over the same splits. The t-test is corrected for overlapping training parts.",
-    )
+        return []
+    title = f"{metric}: {reference} against the others"
+    columns = ["data", "against", "lead", "wins / ties / losses", "Wilcoxon p", "after Holm"]
+    note = "Over the same splits. The t-test is corrected for overlapping training parts."
+    return [report.table(title, [*columns, "t-test p"], rows, note=note)]
 
 
 def _resources(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from eigenlabel.cli._common import (
     reader_options,
     words,
 )
-from eigenlabel.cli._pages import about, comparison_sections, evaluated
+from eigenlabel.cli._pages import about, comparison_sections, evaluated, example_sections
 from eigenlabel.comparison import summarise
 from eigenlabel.datasets import DataError
 from eigenlabel.experiment import (
@@ -144,21 +144,23 @@ def _compare(arguments: argparse.Namespace) -> None:
     if arguments.dry_run:
         print(plan(protocol, arguments.output))
         return
-    reference = arguments.reference or protocol.methods[0].name
     records = run(protocol, arguments.output, workers=arguments.workers)
-    _print_summary(records, protocol.metrics, reference, arguments.format)
+    good = [r for r in records if "error" not in r]
+    if not good:
+        _tell_failures(records)
+    reference = arguments.reference or good[0]["method"]
+    _print_summary(good, protocol.metrics, reference, arguments.format)
     if arguments.report:
-        _write_page(protocol.name, records, protocol.metrics, reference, arguments)
+        sections = comparison_sections(records, protocol.metrics, reference)
+        sections += example_sections(protocol, reference)
+        _write_page(protocol.name, sections, arguments.report, arguments)
     _tell_failures(records)
 
 
 def _print_summary(
     records: Sequence[Mapping[str, Any]], metrics: Sequence[str], reference: str, form: str
 ) -> None:
-    good = [r for r in records if "error" not in r]
-    if not good:
-        return
-    for metric, found in summarise(good, metrics, reference).items():
+    for metric, found in summarise(records, metrics, reference).items():
         rows = []
         for data, row in found["means"].items():
             for method, (mean, std, n) in row.items():
@@ -184,15 +186,9 @@ def _print_summary(
 
 
 def _write_page(
-    title: str,
-    records: Sequence[Mapping[str, Any]],
-    metrics: Sequence[str],
-    reference: str | None,
-    arguments: argparse.Namespace,
+    title: str, sections: list[dict[str, Any]], path: str, arguments: argparse.Namespace
 ) -> None:
-    sections = comparison_sections(records, metrics, reference)
     page = report.page(title, sections, about=about(arguments))
-    path = arguments.output if arguments.command == "report" else arguments.report
     print(f"page: {report.write(page, path)}")
 
 
@@ -225,7 +221,8 @@ def _reproduce(arguments: argparse.Namespace) -> None:
         records = run(protocol, folder, workers=arguments.workers)
     _print_comparison(table, compare(table, records), arguments.format)
     if arguments.report and records:
-        _write_page(table.title, records, protocol.metrics, None, arguments)
+        sections = comparison_sections(records, protocol.metrics)
+        _write_page(table.title, sections, arguments.report, arguments)
     _tell_failures(records)
 
 
@@ -274,7 +271,8 @@ def _report(arguments: argparse.Namespace) -> None:
         last = {r["key"]: r for r in records}
         metrics = list(dict.fromkeys(m for r in records for m in r.get("metrics", ())))
         title = last[records[-1]["key"]]["protocol"]
-        _write_page(title, list(last.values()), metrics, arguments.reference, arguments)
+        sections = comparison_sections(list(last.values()), metrics, arguments.reference)
+        _write_page(title, sections, arguments.output, arguments)
         return
     if arguments.data is None:
         raise ValueError("A page of a model needs labelled data: pass --data.")
@@ -283,5 +281,4 @@ def _report(arguments: argparse.Namespace) -> None:
     data = read_data(arguments.data, options, like=saved)
     _, sections = evaluated(saved, data)
     title = f"{Path(arguments.source).name} on {data.source}"
-    page = report.page(title, sections, about=about(arguments))
-    print(f"page: {report.write(page, arguments.output)}")
+    _write_page(title, sections, arguments.output, arguments)

@@ -3,14 +3,16 @@
 from eigenlabel.experiment._protocol import Data, Method, Protocol, Splits
 from eigenlabel.experiment._records import read_records
 from eigenlabel.experiment._run import Plan, plan, run
-from eigenlabel.experiment._task import load_data, scores_of
+from eigenlabel.experiment._task import Fitted, fit_split, load_data, scores_of
 
 __all__ = [
     "Data",
+    "Fitted",
     "Method",
     "Plan",
     "Protocol",
     "Splits",
+    "fit_split",
     "load_data",
     "plan",
     "read_records",

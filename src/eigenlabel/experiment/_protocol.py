@@ -178,16 +178,18 @@ def _make(cls: type, given: Any, where: str) -> Any:
     return cls(**given)
 
 
-def fingerprint(protocol: Protocol, data: Data, method: Method) -> str:
-    """Give a digest of all that decides the figures of a method on a data set, code apart."""
+def fingerprint(protocol: Protocol, data: Data, method: Method | None = None) -> str:
+    """Give a digest of all that decides the samples and splits, and a method's figures on them."""
     parts = {
         "data": [_digest(data.source, protocol.folder), dict(data.options), data.prepare],
         "drop": [data.min_positives, data.min_documents],
-        "method": [_describe(method.method or method.name), _describe(dict(method.parameters))],
-        "grid": [_describe(dict(method.grid)), method.scoring],
-        "splits": _describe_splits(protocol.splits),
-        "run": [list(protocol.metrics), protocol.seed],
+        "splits": [*_describe_splits(protocol.splits), protocol.seed],
+        "metrics": list(protocol.metrics),
     }
+    if method is not None:
+        what = _describe(method.name if method.method is None else method.method)
+        parts["method"] = [what, _describe(dict(method.parameters))]
+        parts["grid"] = [_describe(dict(method.grid)), method.scoring]
     text = json.dumps(parts, sort_keys=True, default=_describe)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

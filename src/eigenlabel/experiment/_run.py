@@ -12,7 +12,7 @@ from eigenlabel._progress import progress
 from eigenlabel._validation import check_number
 from eigenlabel.experiment._protocol import Protocol, fingerprint
 from eigenlabel.experiment._records import appending, read_records
-from eigenlabel.experiment._task import State, Task, count_splits, execute, leave_with_parent
+from eigenlabel.experiment._task import Task, count_splits, execute, leave_with_parent
 
 
 @dataclass(frozen=True)
@@ -118,13 +118,11 @@ def _results(
     protocol: Protocol, tasks: Sequence[Task], workers: int, threads: int
 ) -> Iterator[dict[str, Any]]:
     """Give records as they come: in order from this process, in any order from workers."""
-    digest = "".join(sorted({t.key for t in tasks}))
-    state = State(protocol, digest)
     if workers == 1:
-        yield from (execute(state, task, threads) for task in tasks)
+        yield from (execute(protocol, task, threads) for task in tasks)
         return
     with parallel_config("loky", inner_max_num_threads=threads, initializer=leave_with_parent):
         pool = Parallel(
             workers, return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs"
         )
-        yield from pool(delayed(execute)(state, task, threads) for task in tasks)
+        yield from pool(delayed(execute)(protocol, task, threads) for task in tasks)

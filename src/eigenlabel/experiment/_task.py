@@ -9,7 +9,7 @@ import warnings
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from eigenlabel import datasets
 from eigenlabel.catalogue import chosen_parameters
 from eigenlabel.datasets import Dataset
-from eigenlabel.experiment._protocol import Data, Protocol, Splits, find_file
+from eigenlabel.experiment._protocol import Data, Protocol, Splits, find_file, fingerprint
 from eigenlabel.metrics import METRICS
 from eigenlabel.model_selection import MultilabelStratifiedKFold, MultilabelStratifiedShuffleSplit
 from eigenlabel.preprocessing import drop_rare, make_preparation
@@ -86,7 +86,7 @@ def draw_splits(data: Dataset, spec: Splits, seed: int) -> list[Rows]:
         if not data.splits:
             raise ValueError(f"No published splits in {data.source}; use another kind.")
         return list(data.splits.values())[: spec.n_splits]
-    Y = data.Y.toarray() if sp.issparse(data.Y) else np.asarray(data.Y)
+    Y = _dense(data.Y)
     rows = np.zeros((len(Y), 1))
     if spec.kind == "folds":
         folds = MultilabelStratifiedKFold(spec.n_splits, shuffle=True, random_state=seed)
@@ -121,83 +121,109 @@ def _draw_with_every_label(Y: np.ndarray, count: int, seed: int) -> Rows:
     )
 
 
+class State:
+    """A protocol's data set as a key of the cache: equal if the samples and splits are."""
+
+    def __init__(self, protocol: Protocol, name: str) -> None:
+        self.protocol = protocol
+        self.data = next(d for d in protocol.data if d.name == name)
+        self.key = (fingerprint(protocol, self.data), protocol.splits.n_splits)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, State) and other.key == self.key
+
+
 @lru_cache(maxsize=2)
-def _prepared(state: "State", name: str) -> tuple[Dataset, list[Rows]]:
-    """Load a data set once in a process."""
-    data = next(d for d in state.protocol.data if d.name == name)
-    found = load_data(data, state.protocol.folder)
+def _prepared(state: State) -> tuple[Dataset, list[Rows]]:
+    """Load and split a data set once in a process."""
+    found = load_data(state.data, state.protocol.folder)
     return found, draw_splits(found, state.protocol.splits, state.protocol.seed)
 
 
-class State:
-    """A protocol as a key of the cache: equal for equal digests."""
-
-    def __init__(self, protocol: Protocol, digest: str) -> None:
-        self.protocol, self.digest = protocol, digest
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, State) and other.digest == self.digest
-
-
-def execute(state: State, task: Task, threads: int) -> dict[str, Any]:
+def execute(protocol: Protocol, task: Task, threads: int) -> dict[str, Any]:
     """Run a task and give its record; a failure is a record too."""
     record: dict[str, Any] = {
         "key": task.key,
         "data": task.data,
         "method": task.method,
         "split": task.split,
-        "seed": state.protocol.seed,
-        "protocol": state.protocol.name,
+        "seed": protocol.seed,
+        "protocol": protocol.name,
         "versions": _versions(),
         "machine": _machine(threads),
     }
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(threads):
         warnings.simplefilter("always")
         try:
-            record |= _figures(state, task)
+            record |= _figures(protocol, task)
         except Exception as error:  # whatever a method raises is what is told of it
             record["error"] = f"{type(error).__name__}: {error}"
     record["warnings"] = sorted({f"{w.category.__name__}: {w.message}" for w in caught})[:10]
     return record
 
 
-def _figures(state: State, task: Task) -> dict[str, Any]:
-    data, splits = _prepared(state, task.data)
-    train, test = splits[task.split]
-    spec = next(d for d in state.protocol.data if d.name == task.data)
-    method = next(m for m in state.protocol.methods if m.name == task.method)
-    Y = data.Y.toarray() if sp.issparse(data.Y) else np.asarray(data.Y)
+class Fitted(NamedTuple):
+    """A method fitted to one split: the model, what it made of the test part, and its cost."""
+
+    model: Any
+    data: Dataset
+    train: np.ndarray
+    test: np.ndarray
+    scores: np.ndarray | None
+    decided: Any
+    n_features: int
+    seconds: dict[str, float]
+    peak_mib: float | None
+
+
+def fit_split(protocol: Protocol, data: str, method: str, split: int) -> Fitted:
+    """Prepare, fit and predict one split of a protocol's data set, as a run does."""
+    spec = next(d for d in protocol.data if d.name == data)
+    found, splits = _prepared(State(protocol, data))
+    train, test = splits[split]
+    Y = _dense(found.Y)
     _reset_peak()
     times = [time.perf_counter()]
     prepare = make_preparation(
-        spec.prepare, data.X, feature_names=data.feature_names, categories=data.categories
+        spec.prepare, found.X, feature_names=found.feature_names, categories=found.categories
     )
-    X, X_test = prepare.fit_transform(data.X[train]), prepare.transform(data.X[test])
+    X, X_test = prepare.fit_transform(found.X[train]), prepare.transform(found.X[test])
     times.append(time.perf_counter())
-    model = method.make().fit(X, Y[train])
+    model = next(m for m in protocol.methods if m.name == method).make().fit(X, Y[train])
     times.append(time.perf_counter())
     scores, decided = scores_of(model, X_test), model.predict(X_test)
     times.append(time.perf_counter())
-    inputs = {"scores": scores, "labels": decided}
+    steps = zip(("prepare", "fit", "predict"), np.diff(times).tolist(), strict=True)
+    seconds = {step: round(t, 4) for step, t in steps}
+    return Fitted(model, found, train, test, scores, decided, int(X.shape[1]), seconds, _peak())
+
+
+def _figures(protocol: Protocol, task: Task) -> dict[str, Any]:
+    run = fit_split(protocol, task.data, task.method, task.split)
+    truth = _dense(run.data.Y[run.test])
+    inputs = {"scores": run.scores, "labels": run.decided}
     found = {
-        name: float(METRICS[name].function(Y[test], inputs[METRICS[name].reads]))
-        for name in state.protocol.metrics
+        name: float(METRICS[name].function(truth, inputs[METRICS[name].reads]))
+        for name in protocol.metrics
         if inputs[METRICS[name].reads] is not None
     }
-    steps = ("prepare", "fit", "predict")
     return {
         "metrics": {k: None if math.isnan(v) else v for k, v in found.items()},
-        "parameters": {k: _plain(v) for k, v in chosen_parameters(model).items()},
-        "seconds": {k: round(s, 4) for k, s in zip(steps, np.diff(times).tolist(), strict=True)},
-        "peak_mib": _peak(),
-        "train_size": len(train),
-        "test_size": len(test),
-        "n_features": int(X.shape[1]),
-        "n_labels": int(Y.shape[1]),
+        "parameters": {k: _plain(v) for k, v in chosen_parameters(run.model).items()},
+        "seconds": run.seconds,
+        "peak_mib": run.peak_mib,
+        "train_size": len(run.train),
+        "test_size": len(run.test),
+        "n_features": run.n_features,
+        "n_labels": truth.shape[1],
     }
+
+
+def _dense(Y: Any) -> np.ndarray:
+    return Y.toarray() if sp.issparse(Y) else np.asarray(Y)
 
 
 def scores_of(model: Any, X: Any) -> np.ndarray | None:
