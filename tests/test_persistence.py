@@ -29,6 +29,7 @@ def round_trip(model, data, path):
         data.feature_names,
         data.label_names,
         {"feature_3": ("a", "b")},
+        {"columns": slice(0, 2), "text": slice(2, 6)},
         {"labels": ["x", "y"], "text": "t"},
         {"samples": 120},
     )
@@ -37,6 +38,7 @@ def round_trip(model, data, path):
     assert again.feature_names.tolist() == data.feature_names.tolist()
     assert again.label_names.tolist() == data.label_names.tolist()
     assert again.categories == {"feature_3": ("a", "b")}
+    assert again.views == saved.views
     assert (again.options, again.about) == (saved.options, saved.about)
     return again.model
 

@@ -50,6 +50,7 @@ class SavedModel:
     model : fitted estimator or pipeline
     feature_names, label_names : of the columns of X and Y; files to predict are matched by name
     categories : feature -> its values, where a column holds their positions
+    views : kind of features -> their columns, as in a Dataset
     options : how the training file was read
     about : what it is, as the command line noted it
     """
@@ -58,6 +59,7 @@ class SavedModel:
     feature_names: np.ndarray
     label_names: np.ndarray
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    views: Mapping[str, slice] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     about: Mapping[str, Any] = field(default_factory=dict)
 
@@ -87,6 +89,7 @@ def save_model(saved: SavedModel, path: Any) -> None:
         "feature_names": np.asarray(saved.feature_names, dtype=str),
         "label_names": np.asarray(saved.label_names, dtype=str),
         "categories": {k: list(v) for k, v in saved.categories.items()},
+        "views": {k: [int(v.start), int(v.stop)] for k, v in saved.views.items()},
         "options": dict(saved.options),
         "about": dict(saved.about),
     }
@@ -128,7 +131,8 @@ def load_model(path: Any, *, max_bytes: int | None = None) -> SavedModel:
         raise DataError(path, "not a model file of this version of eigenlabel")
     names = {k: content[k] for k in ("feature_names", "label_names", "options", "about")}
     categories = {k: tuple(v) for k, v in content["categories"].items()}
-    return SavedModel(content["model"], categories=categories, **names)
+    views = {k: slice(*v) for k, v in content["views"].items()}
+    return SavedModel(content["model"], categories=categories, views=views, **names)
 
 
 def _refuse(path: Path, unknown: list[str]) -> None:

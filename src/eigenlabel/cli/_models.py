@@ -118,7 +118,15 @@ def _train(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Data
     seconds = time.perf_counter() - start
     kept = {k: v for k, v in options.items() if k in TABLE_OPTIONS}
     noted = {"data": data.source, "samples": data.X.shape[0], "method": type(method).__name__}
-    saved = SavedModel(model, data.feature_names, data.label_names, data.categories, kept, noted)
+    saved = SavedModel(
+        model,
+        data.feature_names,
+        data.label_names,
+        categories=data.categories,
+        views=data.views,
+        options=kept,
+        about=noted,
+    )
     save_model(saved, arguments.output)
     return saved, data, seconds
 
