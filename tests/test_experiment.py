@@ -21,8 +21,17 @@ from sklearn.svm import LinearSVC
 from eigenlabel import SharedSubspaceClassifierCV, metrics
 from eigenlabel.catalogue import METHODS, chosen_parameters, make
 from eigenlabel.datasets import DataError, make_shared_subspace, save_npz
-from eigenlabel.experiment import Data, Method, Protocol, Splits, plan, read_records, run
-from eigenlabel.experiment._task import draw_splits, load_data
+from eigenlabel.experiment import (
+    Data,
+    Method,
+    Protocol,
+    Splits,
+    draw_splits,
+    load_data,
+    plan,
+    read_records,
+    run,
+)
 
 VOLATILE = ("seconds", "peak_mib")
 

@@ -3,7 +3,7 @@
 from eigenlabel.experiment._protocol import Data, Method, Protocol, Splits
 from eigenlabel.experiment._records import read_records
 from eigenlabel.experiment._run import Plan, plan, run
-from eigenlabel.experiment._task import Fitted, fit_split, load_data, scores_of
+from eigenlabel.experiment._task import Fitted, draw_splits, fit_split, load_data, scores_of
 
 __all__ = [
     "Data",
@@ -12,6 +12,7 @@ __all__ = [
     "Plan",
     "Protocol",
     "Splits",
+    "draw_splits",
     "fit_split",
     "load_data",
     "plan",

@@ -175,7 +175,7 @@ def _subspace(name: str, title: str, **parts: object) -> Table:
         title,
         metrics=F1_METRICS,
         methods={m: m for m in SUBSPACE_METHODS},
-        beyond=("shared-subspace",),
+        beyond=("shared-subspace", "linear-svm"),
         **parts,
     )
 
@@ -274,7 +274,7 @@ TABLES: dict[str, Table] = {
             lacking=YAHOO_LACKING,
             metrics=F1_METRICS,
             methods={m: m for m in ("ML_LS", "CCA+Ridge", "CCA+SVM", "ASO_SVM", "SVM_C", "SVM")},
-            beyond=("shared-subspace",),
+            beyond=("shared-subspace", "linear-svm"),
             splits=_FIVE,
             notes=(BUSINESS,),
         ),
@@ -286,7 +286,7 @@ TABLES: dict[str, Table] = {
             lacking=_TEN | dict.fromkeys(("NUS-6", "NUS-16", "MM2.0"), "not at hand"),
             metrics={"auc": "auc_micro"},
             methods={m: m for m in ("SVM", "LDA+SVM", "HSML", "MtSDA(I)", "MtSDA(Delta)")},
-            beyond=("shared-subspace",),
+            beyond=("shared-subspace", "linear-svm"),
             splits=_FIVE,
             notes=(
                 BUSINESS,
