@@ -29,10 +29,19 @@ def instances():
     return [*found, DocumentFrequencySelector(1)]
 
 
+def expected_failures(estimator):
+    """scikit-learn knows its own CCA by name, and passes targets that are no labels to ours."""
+    if type(estimator).__name__ != "CCA":
+        return {}
+    reason = "called with real-valued targets, because of the name"
+    checks = ("check_transformer_general", "check_transformer_data_not_an_array")
+    return dict.fromkeys(checks, reason)
+
+
 # The two checks that skip themselves: array API input needs an environment variable set before
 # scipy is imported, and there is no predict_proba for the check of its format.
 @pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(instances())
+@parametrize_with_checks(instances(), expected_failed_checks=expected_failures)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

@@ -4,6 +4,16 @@ from importlib import import_module
 from typing import Any
 
 from eigenlabel import datasets, metrics, model_selection, preprocessing, thresholds
+from eigenlabel.methods.neighbours import MLkNN
+from eigenlabel.methods.projection import (
+    CCA,
+    LDA,
+    MDDM,
+    OPLS,
+    HypergraphSpectral,
+    OrthogonalCentroid,
+)
+from eigenlabel.methods.projection_spectral import LPP, MLSI, PCA, PLS, DiscriminativeSelector
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
 from eigenlabel.methods.thresholded import ThresholdedClassifier
@@ -11,6 +21,18 @@ from eigenlabel.methods.thresholded import ThresholdedClassifier
 __version__ = "0.1.0"
 
 __all__ = [
+    "CCA",
+    "LDA",
+    "LPP",
+    "MDDM",
+    "MLSI",
+    "OPLS",
+    "PCA",
+    "PLS",
+    "DiscriminativeSelector",
+    "HypergraphSpectral",
+    "MLkNN",
+    "OrthogonalCentroid",
     "SharedSubspaceClassifier",
     "SharedSubspaceClassifierCV",
     "ThresholdedClassifier",
