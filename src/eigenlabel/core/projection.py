@@ -11,7 +11,7 @@ import numpy as np
 import scipy.linalg
 
 from eigenlabel.core._types import Floats
-from eigenlabel.core.eigen import descending_eigh, fix_signs, positive_count, rank_tolerance
+from eigenlabel.core.eigen import descending_eigh, positive_count, rank_tolerance
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.spectral import CovarianceFactor, Factor, GramFactor
 
@@ -33,7 +33,7 @@ def orthonormal_directions(operator: CentredOperator, T: Floats) -> Directions:
     U, s, _ = scipy.linalg.svd(operator.rmatmat(Tc), full_matrices=False)
     floor = s[0] * max(operator.shape) * float(np.finfo(float).eps) if s.size else 0.0
     r = int(np.count_nonzero(s > floor))
-    return Directions(fix_signs(U[:, :r]), s * s)
+    return Directions(U[:, :r], s * s)
 
 
 def directions(factor: Factor, T: Floats, scale: float, ridge: float) -> Directions:
@@ -86,4 +86,4 @@ def generalised_directions(A: Floats, B: Floats, *, largest: bool = True) -> Dir
     values, P = scipy.linalg.eigh((A + A.T) / 2, (B + B.T) / 2)
     if largest:
         values, P = values[::-1], P[:, ::-1]
-    return Directions(fix_signs(np.ascontiguousarray(P)), values)
+    return Directions(P, values)

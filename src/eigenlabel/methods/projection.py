@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from eigenlabel._validation import check_choice, check_data, check_number, check_scale
+from eigenlabel.core.eigen import fix_signs
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.projection import Directions, directions, orthonormal_directions
 from eigenlabel.core.spectral import Factor
@@ -79,10 +80,11 @@ class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMi
         r = self._dimension(found)
         coefficients = found.coefficients[:, :r]
         if self._linear:
-            weights = coefficients if factor is None else factor.primal(coefficients)
+            weights = fix_signs(coefficients if factor is None else factor.primal(coefficients))
             self.components_ = weights.T.astype(X.dtype)
             self._offset = (self._mean(factor, X) @ weights).astype(X.dtype)
         else:
+            coefficients = fix_signs(coefficients)
             self.dual_coef_ = factor.dual(coefficients).astype(X.dtype)
             self._offset = (factor.row_mean @ coefficients).astype(X.dtype)
             self.X_fit_ = X
