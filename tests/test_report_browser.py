@@ -1,6 +1,7 @@
 """The page in a real browser: nothing loaded, nothing on the console, and it does what it says."""
 
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -371,3 +372,40 @@ def test_tables_show_without_scripts(browser, content, tmp_path):
         assert not one(browser, "#theme").is_displayed()
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def bare_model(W):
+    return SimpleNamespace(eigenlabels_=np.asarray(W, dtype=float), eigenvalues_=np.ones(len(W)))
+
+
+@pytest.mark.parametrize("width", [320, 1300])
+def test_odd_pages_show_too(browser, tmp_path, width):
+    never, constant = np.array([[0], [0]]), np.array([[0.5], [0.5]])
+    long = "x" * 300
+    two = np.array([[1, 0], [0, 1]])
+    sections = [
+        report.label_map(bare_model(np.zeros((1, 0))), never, [long]),
+        report.label_map(bare_model([[0.0]]), never, ["zero"]),
+        report.label_map(bare_model([[0.6], [-0.8]]), two, ["a", "b"]),
+        report.per_label(never, never, [long]),
+        report.threshold_curves(never, constant, np.inf, [long]),
+        report.threshold_curves(two, np.array([[1, -2], [-3, 4]]), [np.nan, -np.inf], ["a", "b"]),
+        report.critical_difference([long], [1.0], 0.0),
+        report.table(long, [long], [[long]], note=long),
+        report.resources([]),
+    ]
+    path = report.write(report.page(long, sections, about={long: long}), tmp_path / "odd.html")
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        browser.get(path.as_uri())
+        WebDriverWait(browser, 10).until(lambda b: count(b, ".curves svg") == 2)
+        assert count(browser, ".curves .threshold") == 1  # NaN is no threshold
+        every = "[...document.querySelectorAll('svg')].map((s) => s.outerHTML).join()"
+        drawn = browser.execute_script(f"return {every}")
+        assert "NaN" not in drawn
+        assert "Infinity" not in drawn
+        assert browser.execute_script("return document.documentElement.scrollWidth") == width
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert browser.get_log("browser") == []
