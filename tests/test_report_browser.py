@@ -59,6 +59,9 @@ def browser():
 def view(browser, content, tmp_path):
     path = report.write(content, tmp_path / "page.html")
     browser.set_window_size(1300, 1000)
+    away = ActionChains(browser)  # where an earlier test left the pointer may be a label now
+    away.w3c_actions.pointer_action.move_to_location(2, 2)
+    away.perform()
     browser.get(path.as_uri())
     WebDriverWait(browser, 10).until(lambda b: b.find_elements(By.CSS_SELECTOR, ".map .label"))
     yield browser
@@ -87,6 +90,12 @@ def centre(view, element):
 
 def click(view, element):
     centre(view, element).click()
+
+
+def hover(view, element):
+    """Point at an element and wait for the tooltip; two moves, as the pointer may be there yet."""
+    ActionChains(view).move_to_element(centre(view, element)).move_by_offset(1, 1).perform()
+    WebDriverWait(view, 10).until(lambda b: one(b, "#tip").is_displayed())
 
 
 def dot(view, name):
@@ -152,8 +161,7 @@ def test_a_label_tells_its_correlations(view, content, way):
     name = "label_20"
     circle = dot(view, name)
     if way == "pointer":
-        centre(view, circle)
-        ActionChains(view).move_to_element(circle).perform()
+        hover(view, circle)
     else:
         view.execute_script("arguments[0].focus()", circle)
     support, near = neighbours_of(content, name)
@@ -321,9 +329,7 @@ def test_the_surface_shows_one_dimension(view, content):
     np.testing.assert_allclose(
         shown, np.ravel(section["scores"][0][::-1]), atol=6e-4
     )  # three decimals
-    cell = one(view, ".heat td")
-    centre(view, cell)
-    ActionChains(view).move_to_element(cell).perform()
+    hover(view, one(view, ".heat td"))
     assert one(view, "#tip p").text == "alpha ∞, beta 0.01, n_components 1"
 
 
@@ -368,6 +374,7 @@ def test_tables_show_without_scripts(browser, content, tmp_path):
         browser.get(path.as_uri())
         assert one(browser, ".per_label tbody tr").is_displayed()
         assert one(browser, ".heat td").is_displayed()
+        assert one(browser, ".eigenlabels").size["height"] > 200
         assert "needs JavaScript" in one(browser, ".label_map noscript").text
         assert not one(browser, "#theme").is_displayed()
     finally:
