@@ -47,8 +47,8 @@ def content():
 def browser():
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1300,1000"):
-        options.add_argument(argument)
+    for argument in ("headless=new", "no-sandbox", "disable-gpu", "force-prefers-reduced-motion"):
+        options.add_argument(f"--{argument}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(service=Service(DRIVER), options=options)
     yield driver
@@ -93,9 +93,13 @@ def click(view, element):
 
 
 def hover(view, element):
-    """Point at an element and wait for the tooltip; two moves, as the pointer may be there yet."""
-    ActionChains(view).move_to_element(centre(view, element)).move_by_offset(1, 1).perform()
-    WebDriverWait(view, 10).until(lambda b: one(b, "#tip").is_displayed())
+    """Point at an element until its tooltip shows; two moves, as the pointer may be there yet."""
+
+    def shown(browser):
+        ActionChains(browser).move_to_element(centre(view, element)).move_by_offset(1, 1).perform()
+        return one(browser, "#tip").is_displayed()
+
+    WebDriverWait(view, 10).until(shown)
 
 
 def dot(view, name):
