@@ -1,6 +1,7 @@
 """The page in a real browser: nothing loaded, nothing on the console, and it does what it says."""
 
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -46,8 +47,8 @@ def content():
 def browser():
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1300,1000"):
-        options.add_argument(argument)
+    for argument in ("headless=new", "no-sandbox", "disable-gpu", "force-prefers-reduced-motion"):
+        options.add_argument(f"--{argument}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(service=Service(DRIVER), options=options)
     yield driver
@@ -58,6 +59,9 @@ def browser():
 def view(browser, content, tmp_path):
     path = report.write(content, tmp_path / "page.html")
     browser.set_window_size(1300, 1000)
+    away = ActionChains(browser)  # where an earlier test left the pointer may be a label now
+    away.w3c_actions.pointer_action.move_to_location(2, 2)
+    away.perform()
     browser.get(path.as_uri())
     WebDriverWait(browser, 10).until(lambda b: b.find_elements(By.CSS_SELECTOR, ".map .label"))
     yield browser
@@ -86,6 +90,16 @@ def centre(view, element):
 
 def click(view, element):
     centre(view, element).click()
+
+
+def hover(view, element):
+    """Point at an element until its tooltip shows; two moves, as the pointer may be there yet."""
+
+    def shown(browser):
+        ActionChains(browser).move_to_element(centre(view, element)).move_by_offset(1, 1).perform()
+        return one(browser, "#tip").is_displayed()
+
+    WebDriverWait(view, 10).until(shown)
 
 
 def dot(view, name):
@@ -151,8 +165,7 @@ def test_a_label_tells_its_correlations(view, content, way):
     name = "label_20"
     circle = dot(view, name)
     if way == "pointer":
-        centre(view, circle)
-        ActionChains(view).move_to_element(circle).perform()
+        hover(view, circle)
     else:
         view.execute_script("arguments[0].focus()", circle)
     support, near = neighbours_of(content, name)
@@ -320,9 +333,7 @@ def test_the_surface_shows_one_dimension(view, content):
     np.testing.assert_allclose(
         shown, np.ravel(section["scores"][0][::-1]), atol=6e-4
     )  # three decimals
-    cell = one(view, ".heat td")
-    centre(view, cell)
-    ActionChains(view).move_to_element(cell).perform()
+    hover(view, one(view, ".heat td"))
     assert one(view, "#tip p").text == "alpha ∞, beta 0.01, n_components 1"
 
 
@@ -367,7 +378,45 @@ def test_tables_show_without_scripts(browser, content, tmp_path):
         browser.get(path.as_uri())
         assert one(browser, ".per_label tbody tr").is_displayed()
         assert one(browser, ".heat td").is_displayed()
+        assert one(browser, ".eigenlabels").size["height"] > 200
         assert "needs JavaScript" in one(browser, ".label_map noscript").text
         assert not one(browser, "#theme").is_displayed()
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def bare_model(W):
+    return SimpleNamespace(eigenlabels_=np.asarray(W, dtype=float), eigenvalues_=np.ones(len(W)))
+
+
+@pytest.mark.parametrize("width", [320, 1300])
+def test_odd_pages_show_too(browser, tmp_path, width):
+    never, constant = np.array([[0], [0]]), np.array([[0.5], [0.5]])
+    long = "x" * 300
+    two = np.array([[1, 0], [0, 1]])
+    sections = [
+        report.label_map(bare_model(np.zeros((1, 0))), never, [long]),
+        report.label_map(bare_model([[0.0]]), never, ["zero"]),
+        report.label_map(bare_model([[0.6], [-0.8]]), two, ["a", "b"]),
+        report.per_label(never, never, [long]),
+        report.threshold_curves(never, constant, np.inf, [long]),
+        report.threshold_curves(two, np.array([[1, -2], [-3, 4]]), [np.nan, -np.inf], ["a", "b"]),
+        report.critical_difference([long], [1.0], 0.0),
+        report.table(long, [long], [[long]], note=long),
+        report.resources([]),
+    ]
+    path = report.write(report.page(long, sections, about={long: long}), tmp_path / "odd.html")
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        browser.get(path.as_uri())
+        WebDriverWait(browser, 10).until(lambda b: count(b, ".curves svg") == 2)
+        assert count(browser, ".curves .threshold") == 1  # NaN is no threshold
+        every = "[...document.querySelectorAll('svg')].map((s) => s.outerHTML).join()"
+        drawn = browser.execute_script(f"return {every}")
+        assert "NaN" not in drawn
+        assert "Infinity" not in drawn
+        assert browser.execute_script("return document.documentElement.scrollWidth") == width
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert browser.get_log("browser") == []

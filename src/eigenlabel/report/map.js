@@ -3,11 +3,7 @@
 const PAD = 40;
 const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const pen = document.createElement("canvas").getContext("2d");
-
-function textWidth(text) {
-  pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
-  return pen.measureText(text).width;
-}
+pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
 
 // Places names greedily: each takes the first of four sides where it meets no larger dot and no
 // earlier name.
@@ -25,7 +21,7 @@ class Namer {
   }
 
   place(dot, text) {
-    const w = textWidth(text);
+    const w = pen.measureText(text).width;
     const sides = [
       [dot.x + dot.r + 3, dot.y - 8],
       [dot.x - dot.r - 3 - w, dot.y - 8],
@@ -47,8 +43,8 @@ class LabelMap {
     this.data = data;
     this.root = root;
     this.count = data.names.length;
-    this.axes = data.eigenlabels.length > 1 ? [0, 1] : [0, 1].slice(0, data.eigenlabels.length);
-    while (this.axes.length < 2) this.axes.push(data.eigenlabels.length);
+    const last = data.eigenlabels.length; // stands for the support
+    this.axes = [Math.min(0, last), Math.min(1, last)];
     this.view = { scale: 1, x: 0, y: 0 };
     this.hover = null;
     this.box = root.querySelector(".map");

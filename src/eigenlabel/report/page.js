@@ -75,7 +75,7 @@ function cellValue(row, column) {
 }
 
 function compare(a, b) {
-  return typeof a === "string" ? a.localeCompare(b) : a - b;
+  return typeof a === "string" ? a.localeCompare(b) : (a > b) - (a < b); // infinities too
 }
 
 function sortTable(table, column, direction) {

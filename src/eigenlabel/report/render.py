@@ -81,7 +81,7 @@ def _template() -> jinja2.Template:
     )
     environment.filters["about"] = _about
     environment.filters["number"] = _number
-    environment.filters["js_number"] = lambda value: repr(value).replace("inf", "Infinity")
+    environment.filters["js_number"] = _js_number
     return environment.from_string(_resource("template.html"))
 
 
@@ -104,6 +104,10 @@ def _about(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(_about, value))
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _js_number(value: float) -> str:
+    return f"{value:.9g}".replace("inf", "Infinity")
 
 
 def _number(value: float) -> str:
