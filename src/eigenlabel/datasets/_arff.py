@@ -37,6 +37,7 @@ LINE = re.compile(
     re.IGNORECASE,
 )
 VALUE = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*?)\s*,""")
+PADDED = re.compile(r"\s\s|[^\S ]|\s,")  # more white space than one after a comma
 MEKA = re.compile(r"-C\s+(-?\d+)")
 MAX_CELLS = 2**31
 BLOCK = 2**18  # characters read at once: enough to be fast, few enough to need little memory
@@ -50,7 +51,9 @@ class Kind:
         self.named = values is not None and not all(map(NUMBER.fullmatch, values))
         words = reversed(list(enumerate(values or ())))  # of a word that stands twice, the first
         codes = {word: float(i if self.named else word) for i, word in words}
-        self.numbers = frozenset(codes.values())
+        self.numbers = frozenset(() if self.named else codes.values())
+        for number in self.numbers:  # how else they are written most often: 1 or 1.0
+            codes |= dict.fromkeys((repr(number), repr(number).removesuffix(".0")), number)
         self.codes = codes | {"?": np.nan}
 
     def code(self, word: str) -> float:
@@ -90,11 +93,12 @@ class Columns:
         else:
             values, odd = self.lists.look_up(words, lists)
             values[free], odd[free] = read_numbers(words[free])
-        for i in np.flatnonzero(odd):
-            word = _unquote(words.get(i))
-            if "'" in word or '"' in word:
+        other = np.flatnonzero(odd)
+        for i, j, word in zip(other, columns[other], words[other].to_list(), strict=True):
+            bare = _unquote(word)
+            if "'" in bare or '"' in bare:
                 raise ValueError("perhaps a part of a quoted value with a comma")
-            values[i] = self.kinds[columns[i]].code(word)
+            values[i] = self.kinds[j].code(bare)
         return values
 
 
@@ -203,8 +207,10 @@ def _dense_block(columns: Columns, rows: list[str]) -> np.ndarray:
     n, d = len(rows), len(columns)
     if any(row.count(",") >= d for row in rows if len(row) > BLOCK):
         raise ValueError("a row that would need much memory, and is too long anyway")
+    if PADDED.search(rows[0]):
+        rows = [",".join(map(str.strip, row.split(","))) for row in rows]
     words = cut("\n".join([*rows, ""]), NEWLINE)
-    if words.marks() != (b"," * (d - 1) + b"\n") * n:
+    if words.bytes_at(words.ends).tobytes() != (b"," * (d - 1) + b"\n") * n:
         raise ValueError("rows of another length, or quoted commas")
     return columns.read(words, np.tile(np.arange(d), n)).reshape(n, d)
 
@@ -241,8 +247,10 @@ def _sparse_block(columns: Columns, rows: list[str]) -> tuple[np.ndarray, np.nda
     counts = np.array([row.count(",") + bool(row) for row in rows])
     if counts.max() > len(columns):
         raise ValueError("more values than attributes")
+    if PADDED.search(rows[0]):
+        rows = [" ".join(row.split()).replace(" ,", ",") for row in rows]
     words = cut(",".join([*filter(None, rows), ""]), SPACE)
-    if words.marks() != b" ," * counts.sum():
+    if words.bytes_at(words.ends).tobytes() != b" ," * counts.sum():
         raise ValueError("not an index, a space, a value and a comma in turn")
     indices, odd = read_indices(words[::2])
     ends = np.cumsum(counts)
