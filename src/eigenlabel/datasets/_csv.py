@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets._columns import Table, Words, read_numbers
 from eigenlabel.datasets._engines import PandasCells, PolarsCells, find_engine
 from eigenlabel.datasets._files import LONGEST, DataError
@@ -36,6 +37,10 @@ class CsvTable(Table):
 
     def __init__(self, path: Any, header: Header, block: bytes, first: int) -> None:
         width, delimiter = len(header.names), header.delimiter
+        n_lines = block.count(b"\n")
+        if 8 * n_lines * (width + 4) > memory_limit() / 4:  # places of rows, and their numbers
+            reason = f"{n_lines:,} lines of {width:,} values do not fit into memory; use iterate"
+            raise DataError(path, reason)
         starts, ends, n_records = _find_rows(path, block, delimiter, width, first)
         self.path, self.names, self.height = path, header.names, len(starts)
         self.block, self.starts, self.first = block, starts, first

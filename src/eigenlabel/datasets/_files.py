@@ -20,6 +20,7 @@ SUFFIXES = (".gz", ".bz2", ".xz")
 CHUNK = 2**24
 BOMB_BYTES, BOMB_RATIO = 2**28, 500
 LONGEST = 2**26  # characters of one line that is read in pieces
+EMPTIEST = 2**20  # lines one after another that hold no sample
 WATCHED = 2**26  # bytes of a file that takes long enough for a progress bar
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -170,7 +171,7 @@ def find_encoding(path: Any, head: bytes, encoding: str = "utf-8") -> str:
     if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
         return "utf-16" if head.startswith(UTF16) else "utf-8-sig"
     try:
-        b"".decode(encoding)
+        "a".encode(encoding)
     except LookupError as error:
         raise DataError(path, str(error)) from error
     return encoding
@@ -195,6 +196,21 @@ def to_utf8(path: Any, data: bytes, encoding: str = "utf-8") -> bytes:
     if not data.isascii() or find_encoding(path, data, encoding) != "utf-8-sig":
         return decode(path, data, encoding).encode()
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def split_lines(block: bytes) -> Iterator[str]:
+    """Yield the lines of a text, one after another."""
+    start = 0
+    while start < len(block):
+        end = block.find(b"\n", start)
+        end = len(block) if end < 0 else end
+        yield block[start:end].decode()
+        start = end + 1
+
+
+def too_empty(path: Path, line: int) -> DataError:
+    """Make the error for a file of blank lines, which would take long to pass over."""
+    return DataError(path, f"over {EMPTIEST} lines without a sample", line)
 
 
 def read_names(path: Path) -> list[str]:

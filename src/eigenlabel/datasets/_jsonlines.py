@@ -1,7 +1,7 @@
 """JSON lines: one object a line, its fields the columns of a table."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +11,15 @@ import scipy.sparse as sp
 from eigenlabel.datasets._assemble import to_dataset
 from eigenlabel.datasets._columns import Table, to_column
 from eigenlabel.datasets._dataset import Dataset
-from eigenlabel.datasets._files import DataError, names_beside, read_bytes, to_utf8
+from eigenlabel.datasets._files import (
+    EMPTIEST,
+    DataError,
+    names_beside,
+    read_bytes,
+    split_lines,
+    to_utf8,
+    too_empty,
+)
 from eigenlabel.datasets._roles import Options
 
 FEATURES = "features"
@@ -82,6 +90,17 @@ class JsonTable(Table):
         X = sp.csr_array((np.array(values, dtype=float), (rows, columns)), shape=shape)
         X.eliminate_zeros()
         return names, X
+
+
+def filled_lines(path: Path, lines: Iterable[str], first: int) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not blank, with their numbers."""
+    last = first
+    for number, line in enumerate(lines, first):
+        if line and not line.isspace():
+            last = number
+            yield number, line
+        elif number - last > EMPTIEST:
+            raise too_empty(path, number)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -159,9 +178,8 @@ def load_jsonlines(
     (['hot', 'tea'], [[1.0, 1.0], [0.0, 1.0]])
     """
     path = Path(path)
-    data = to_utf8(path, read_bytes(path, max_bytes), encoding).decode()
-    lines = enumerate(data.split("\n"), 1)
-    some = ((number, line) for number, line in lines if line.strip())
-    table = JsonTable(path, some, find_names_beside(path))
+    data = to_utf8(path, read_bytes(path, max_bytes), encoding)
+    lines = filled_lines(path, split_lines(data), 1)
+    table = JsonTable(path, lines, find_names_beside(path))
     options = Options(labels, separator, text, samples, drop)
     return to_dataset(table, options, like, path.name)

@@ -37,6 +37,7 @@ SUFFIXES = {".csv": "table", ".tsv": "table", ".jsonl": "jsonl", ".ndjson": "jso
 HEAD = 4096
 NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 LABELS = re.compile(rb"%s(?:,%s)*" % (NUMBER, NUMBER))
+JSON_LIST = re.compile(rb"\[\s*(?:$|[{\[\]])")
 PAIR = re.compile(rb"\d+:(?:%s|[+-]?(?:nan|inf))" % NUMBER, re.IGNORECASE)
 
 
@@ -69,6 +70,8 @@ def _text_form(path: Path, head: bytes) -> str:
     lines = [line for line in lines if line and not line.startswith((b"%", b"#"))]
     first = lines[0] if lines else b""
     words = first.split()
+    if JSON_LIST.match(first):
+        raise DataError(path, "a list in JSON; write one object a line instead (JSON lines)")
     by_name = SUFFIXES.get(Path(plain_name(path)).suffix.lower(), "")
     plain = b"\x00" not in text
     tests = (
@@ -83,12 +86,11 @@ def _text_form(path: Path, head: bytes) -> str:
     form = next((form for form, found in tests if found), None)
     if form is not None:
         return form
-    hint = "; a list in JSON is not read: write one object a line" if first[:1] == b"[" else ""
     raise DataError(
         path,
         f"cannot tell what form of data this is (it begins with {head[:40]!r}); known are ARFF, "
         "LIBSVM and Extreme Classification Repository text, tables with commas, tabs or "
-        f"semicolons, JSON lines, Parquet, MATLAB files and .npz{hint}",
+        "semicolons, JSON lines, Parquet, MATLAB files and .npz",
     )
 
 

@@ -13,8 +13,16 @@ from eigenlabel.datasets._assemble import fix_separator, to_dataset
 from eigenlabel.datasets._columns import Table
 from eigenlabel.datasets._csv import SAMPLE, CsvTable, read_header
 from eigenlabel.datasets._dataset import Dataset
-from eigenlabel.datasets._files import LONGEST, DataError, names_beside, read_head, read_lines
-from eigenlabel.datasets._jsonlines import JsonTable, find_names_beside
+from eigenlabel.datasets._files import (
+    EMPTIEST,
+    LONGEST,
+    DataError,
+    names_beside,
+    read_head,
+    read_lines,
+    too_empty,
+)
+from eigenlabel.datasets._jsonlines import JsonTable, filled_lines, find_names_beside
 from eigenlabel.datasets._load import check_options, find_form, load, match
 from eigenlabel.datasets._parquet import MAGIC, ParquetFile
 from eigenlabel.datasets._roles import Options, kept_names
@@ -41,21 +49,24 @@ class Batch(NamedTuple):
 
     def encode(self, encoding: str) -> Lines:
         """Give the lines as bytes."""
-        return Lines("\n".join(self.lines).encode(encoding), self.first, self.before)
+        return Lines("\n".join([*self.lines, ""]).encode(encoding), self.first, self.before)
 
 
 def _batches(
-    lines: Iterator[str], first: int, rows: int, ends_sample: Callable[[str], bool]
+    path: Path, lines: Iterator[str], first: int, rows: int, ends_sample: Callable[[str], bool]
 ) -> Iterator[Batch]:
     """Cut lines into batches of so many samples; blank lines count as lines only."""
-    batch, count, before = [], 0, 0
+    batch, count, before, last = [], 0, 0, 0
     for line in lines:
         batch.append(line)
-        count += ends_sample(line)
+        if ends_sample(line):
+            count, last = count + 1, len(batch)
+        elif len(batch) - last > EMPTIEST:
+            raise too_empty(path, first + len(batch) - 1)
         if count == rows:
             yield Batch(batch, first, before)
             first, before = first + len(batch), before + count
-            batch, count = [], 0
+            batch, count, last = [], 0, 0
     if count:
         yield Batch(batch, first, before)
 
@@ -116,8 +127,11 @@ def _csv_tables(path: Path, rows: int, reading: dict[str, Any]) -> Iterator[Tabl
     header = read_header(path, sample)
     rest = chain(sample[header.lines :], lines)
     first = header.lines + 1
-    for batch in _batches(rest, first, rows, _Records(path, first)):
+    records = _Records(path, first)
+    for batch in _batches(path, rest, first, rows, records):
         yield CsvTable(path, header, batch.encode("utf-8").data, batch.first)
+    if records.open:
+        raise DataError(path, "a quote is never closed", records.start)
 
 
 def _json_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> Iterator[Dataset]:
@@ -127,9 +141,10 @@ def _json_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> I
 
 def _json_tables(path: Path, rows: int, reading: dict[str, Any]) -> Iterator[Table]:
     beside, seen = find_names_beside(path), []
-    for batch in _batches(read_lines(path, **reading), 1, rows, lambda line: bool(line.strip())):
-        numbered = enumerate(batch.lines, batch.first)
-        lines = ((number, line) for number, line in numbered if line.strip())
+    for batch in _batches(
+        path, read_lines(path, **reading), 1, rows, lambda line: bool(line.strip())
+    ):
+        lines = filled_lines(path, batch.lines, batch.first)
         table = JsonTable(path, lines, beside, seen)
         seen = table.names
         yield table
@@ -152,7 +167,7 @@ def _svmlight_pieces(
     fixed = (sizes[0] is not None, sizes[1] is not None)
     zero_based = options.get("zero_based", "auto")
     lines = _byte_lines(path, options)
-    for batch in _batches(lines, 1, rows, lambda line: is_sample(line.encode(LATIN))):
+    for batch in _batches(path, lines, 1, rows, lambda line: is_sample(line.encode(LATIN))):
         if zero_based == "auto":  # a later piece must not be read in another way than this one
             zero_based = any(map(ZERO.search, batch.lines))
         try:
@@ -171,7 +186,7 @@ def _xmc_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> It
     lines = _byte_lines(path, options)
     n, d, m = read_sizes(path, next(lines).encode(LATIN))
     count = 0
-    for batch in _batches(lines, 2, rows, lambda _: True):
+    for batch in _batches(path, lines, 2, rows, lambda _: True):
         count += len(batch.lines)
         X, Y = parse_xmc(path, batch.encode(LATIN), d, m)
         data = number_columns(path, X, Y)

@@ -1,6 +1,5 @@
 """Tables: comma-separated text, Parquet, and frames in memory."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,19 +7,9 @@ from eigenlabel.datasets._assemble import to_dataset
 from eigenlabel.datasets._csv import CsvTable, read_header
 from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._engines import to_table
-from eigenlabel.datasets._files import check_file, read_bytes, read_head, to_utf8
+from eigenlabel.datasets._files import check_file, read_bytes, read_head, split_lines, to_utf8
 from eigenlabel.datasets._parquet import MAGIC, ParquetFile
 from eigenlabel.datasets._roles import Options, kept_names
-
-
-def _lines(block: bytes) -> Iterator[str]:
-    """Yield the lines of a text, one after another."""
-    start = 0
-    while start < len(block):
-        end = block.find(b"\n", start)
-        end = len(block) if end < 0 else end
-        yield block[start:end].decode()
-        start = end + 1
 
 
 def _after_lines(block: bytes, count: int) -> int:
@@ -87,7 +76,7 @@ def load_table(
         names = kept_names(path, file.names, options, like)
         return to_dataset(file.read(names, max_bytes), _without_drop(options), like, path.name)
     data = to_utf8(path, read_bytes(path, max_bytes), encoding)
-    header = read_header(path, _lines(data))
+    header = read_header(path, split_lines(data))
     block = data[_after_lines(data, header.lines) :]
     del data
     return to_dataset(CsvTable(path, header, block, header.lines + 1), options, like, path.name)

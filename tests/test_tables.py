@@ -1,0 +1,989 @@
+"""Tables, JSON lines and hvecs: what a user has, and what is wrong with it."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, event, example, given, settings
+from hypothesis import strategies as st
+
+from eigenlabel.datasets import (
+    DataError,
+    find_form,
+    from_frame,
+    load,
+    load_hvecs,
+    load_jsonlines,
+    load_mulan,
+    load_svmlight,
+    load_table,
+    save,
+)
+
+FILMS = """title,length,country,colour,genres
+Alpha,95,it,true,drama|crime
+Beta,120.5,us,false,crime
+Gamma,,it,true,
+Delta,88,,false,"crime| western "
+"""
+
+
+@pytest.fixture(params=["polars", "pandas"])
+def engine(request, monkeypatch):
+    if request.param == "pandas":
+        monkeypatch.setitem(sys.modules, "polars", None)
+    return request.param
+
+
+both = pytest.mark.usefixtures("engine")
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, name="it.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def dense(A):
+    return A.toarray() if sp.issparse(A) else A
+
+
+def same(a, b):
+    np.testing.assert_array_equal(dense(a.X), dense(b.X))
+    np.testing.assert_array_equal(dense(a.Y), dense(b.Y))
+    for name in ("feature_names", "label_names", "sample_names"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+    assert a.categories == b.categories
+    assert sp.issparse(a.X) == sp.issparse(b.X)
+
+
+def films(write, **options):
+    return load_table(write(FILMS), labels="genres", samples="title", **options)
+
+
+# What a table gives
+
+
+@both
+def test_a_table_of_films(write):
+    data = films(write)
+    assert data.feature_names.tolist() == ["length", "country", "colour"]
+    np.testing.assert_array_equal(
+        data.X, [[95, 0, 1], [120.5, 1, 0], [np.nan, 0, 1], [88, np.nan, 0]]
+    )
+    assert data.categories == {"country": ("it", "us")}
+    assert data.label_names.tolist() == ["crime", "drama", "western"]
+    assert data.Y.toarray().tolist() == [[1, 1, 0], [1, 0, 0], [0, 0, 0], [1, 0, 1]]
+    assert data.Y.dtype == np.int8
+    assert data.sample_names.tolist() == ["Alpha", "Beta", "Gamma", "Delta"]
+    assert data.source == "it.csv"
+    assert data.notes == ()
+
+
+@both
+def test_the_same_film_as_everything(write):
+    expected = films(write)
+    plain = FILMS.encode()
+    for pack in (gzip.compress, bz2.compress, lzma.compress):
+        same(load(write(pack(plain)), labels="genres", samples="title"), expected)
+    forms = {
+        "tabs": FILMS.replace(",", "\t"),
+        "semicolons": FILMS.replace(",", ";"),
+        "CRLF": FILMS.replace("\n", "\r\n"),
+        "CR": FILMS.replace("\n", "\r"),
+        "mark": b"\xef\xbb\xbf" + plain,
+        "UTF-16": FILMS.encode("utf-16"),
+        "no last line end": FILMS.removesuffix("\n"),
+        "blank lines": FILMS.replace("\n", "\n\n  \n"),
+        "all quoted": "\n".join(
+            ",".join(f'"{c}"' for c in line.replace('"', "").split(","))
+            for line in FILMS.split("\n")[:-1]
+        ),
+    }
+    for text in forms.values():
+        path = write(text, "it.dat")
+        assert find_form(path) == "table"
+        same(load(path, labels="genres", samples="title"), expected)
+
+
+def test_frames_and_parquet_are_the_same_table(write, tmp_path):
+    pl, pd = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    expected = films(write)
+    options = {"labels": "genres", "samples": "title"}
+    path = write(FILMS)
+    for frame in (pl.read_csv(path), pd.read_csv(path)):
+        same(from_frame(frame, **options), expected)
+        listed = from_frame(
+            frame.rename(columns=str) if hasattr(frame, "iloc") else frame, **options
+        )
+        assert listed.source == "frame"
+    pl.read_csv(path).write_parquet(tmp_path / "a.parquet")
+    pd.read_csv(path).to_parquet(tmp_path / "b.parquet")
+    for name in ("a.parquet", "b.parquet"):
+        assert find_form(tmp_path / name) == "table"
+        same(load(tmp_path / name, **options), expected)
+        packed = write(gzip.compress((tmp_path / name).read_bytes()), "packed.gz")
+        same(load(packed, **options), expected)
+
+
+@both
+def test_labels_in_columns(write):
+    text = "topic_b,x,topic_a\n0,1.5,TRUE\n1,2,False\n"
+    path = write(text)
+    data = load(path, labels=["topic_a", "topic_b"])
+    assert data.label_names.tolist() == ["topic_a", "topic_b"]
+    assert data.Y.toarray().tolist() == [[1, 0], [0, 1]]
+    assert data.feature_names.tolist() == ["x"]
+    data = load(path, labels="topic_*")  # in the order of the file
+    assert data.label_names.tolist() == ["topic_b", "topic_a"]
+    data = load(path, labels=["topic_a", "*_b"])
+    assert data.label_names.tolist() == ["topic_a", "topic_b"]
+
+
+@both
+@pytest.mark.parametrize("name", ["labels", "label", "tags", "Tags", " LABELS"])
+def test_columns_that_say_they_are_labels(write, name):
+    data = load(write(f"x,{name}\n1,a\n2,b\n"))
+    assert data.label_names.tolist() == ["a", "b"]
+
+
+@both
+@pytest.mark.parametrize(
+    ("cells", "separator", "expected"),
+    [
+        (["a|b;c", "a"], None, ["a", "b;c"]),
+        (["a;b", "c,d"], None, ["a", "b", "c,d"]),
+        (["a,b", "c"], None, ["a", "b", "c"]),
+        (["a b", "c"], None, ["a b", "c"]),
+        (["a b", "c"], " ", ["a", "b", "c"]),
+        (["a|b", "c"], "", ["a|b", "c"]),
+        (["a / b", "c"], "/", ["a", "b", "c"]),
+        (["a||b|", "|"], None, ["a", "b"]),
+        (["a|a", "b"], None, ["a", "b"]),
+    ],
+)
+def test_separators(write, cells, separator, expected):
+    data = load(write("x\tlabels\n" + "".join(f"1\t{c}\n" for c in cells)), separator=separator)
+    assert data.label_names.tolist() == expected
+    assert data.Y.max() == 1
+
+
+def test_lists_of_labels(tmp_path):
+    pl, pd = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    lists = [["b", "a"], [], None, ["b", "c"]]
+    numbers = [[2, 1], [], None, [2, 30]]
+    for frame in (
+        pl.DataFrame({"x": [1, 2, 3, 4], "labels": lists, "n": numbers}),
+        pd.DataFrame({"x": [1, 2, 3, 4], "labels": lists, "n": numbers}),
+    ):
+        data = from_frame(frame, drop="n")
+        assert data.label_names.tolist() == ["a", "b", "c"]
+        assert data.Y.toarray().tolist() == [[1, 1, 0], [0, 0, 0], [0, 0, 0], [0, 1, 1]]
+        path = tmp_path / "it.parquet"
+        getattr(frame, "write_parquet", getattr(frame, "to_parquet", None))(path)
+        same(load(path, drop=["n"]), data)
+        assert load(path, labels="n", drop="labels").label_names.tolist() == ["1", "2", "30"]
+
+
+@both
+def test_text_is_counted(write):
+    path = write('text,length,labels\n"Tea, tea & a biscuit",3,a\n,1,b\nTEA time,2,a\n')
+    data = load(path)
+    assert sp.issparse(data.X)
+    assert data.feature_names.tolist() == ["length", "biscuit", "tea", "time"]
+    assert data.X.toarray().tolist() == [[3, 1, 2, 0], [1, 0, 0, 0], [2, 0, 1, 1]]
+    assert data.view("text").shape == (3, 3)
+    assert load(path, text=()).categories["text"] == ("TEA time", "Tea, tea & a biscuit")
+    both = load(write("a,b,labels\nx1 x2,x2 x3,l\n"), text=["a", "b"])
+    assert dict(zip(both.feature_names, both.X.toarray()[0], strict=True)) == {
+        "x1": 1,
+        "x2": 2,
+        "x3": 1,
+    }
+
+
+@both
+def test_a_word_that_is_also_a_column(write):
+    path = write("text,price,labels\nlow price,3,a\nhigh,2,b\n")
+    data = load(path)
+    assert data.feature_names.tolist() == ["price", "high", "low", "price (word)"]
+    again = load(write("price,labels,text\n7,a,price PRICE new\n"), like=data)
+    assert again.X.toarray().tolist() == [[7, 0, 0, 2]]
+
+
+@both
+def test_numbers_as_people_write_them(write):
+    cells = ["1", "-2.5", "+3", "1e3", " 4 ", ".5", "NA", "", "?", "null", "inf", "nan", "007"]
+    data = load(write("x\tlabels\n" + "".join(f"{c}\ta\n" for c in cells)))
+    nan = np.nan
+    expected = [1, -2.5, 3, 1000, 4, 0.5, nan, nan, nan, nan, np.inf, nan, 7]
+    np.testing.assert_array_equal(data.X[:, 0], expected)
+    assert data.categories == {}
+
+
+@both
+def test_decimal_commas_where_commas_do_not_separate(write):
+    data = load(write("x;y;labels\n1,5;1;a,b\n-2,25;2;b\n3;;a\n"))
+    np.testing.assert_array_equal(data.X, [[1.5, 1], [-2.25, 2], [3, np.nan]])
+    assert data.label_names.tolist() == ["a", "b"]
+    words = load(write('x,labels\n"1,5",a\n"2,5",b\n'))
+    assert words.categories == {"x": ("1,5", "2,5")}
+
+
+@both
+@pytest.mark.parametrize("cells", [["1_000", "2"], ["\u0661", "2"], ["0x1", "2"], ["1 2", "3"]])
+def test_what_is_no_number(write, cells):
+    data = load(write("x,labels\n" + "".join(f"{c},a\n" for c in cells)))
+    assert set(data.categories["x"]) == set(cells)
+
+
+@both
+def test_names_and_labels_stay_as_written(write):
+    data = load(write("id,x,labels\n007,1,01\n008,2,1.0\n"), samples="id")
+    assert data.sample_names.tolist() == ["007", "008"]
+    assert data.label_names.tolist() == ["01", "1.0"]
+
+
+@both
+def test_the_index_that_pandas_writes_is_left_out(tmp_path):
+    pd = pytest.importorskip("pandas")
+    path = tmp_path / "it.csv"
+    frame = pd.DataFrame({"x": [5, 6], "labels": ["a", "b"]})
+    frame.to_csv(path)
+    data = load(path)
+    assert data.feature_names.tolist() == ["x"]
+    assert data.notes == ("the first column has no name and counts the rows: left out",)
+    frame.index = [1, 2]
+    frame.to_csv(path)
+    assert load(path).feature_names.tolist() == ["", "x"]
+
+
+@both
+def test_notes_say_what_looks_odd(write):
+    many = "".join(f"word{i},1,a\n" for i in range(50))
+    (note,) = load(write("x,y,labels\n" + many)).notes
+    assert "column 'x' has 50 different values in 50 samples; pass text='x'" in note
+    (note,) = load(write("x,label\n1,0\n2,1\n")).notes
+    assert "taken as two labels; pass labels=['label']" in note
+    assert load(write("x,label\n1,0\n2,1\n"), labels=["label"]).Y.toarray().tolist() == [[0], [1]]
+
+
+@both
+def test_our_own_columns_are_known(write):
+    data = load(write("sample:name,tags,label:b,label:a\nfirst,1,0,1\nsecond,2,1,1\n"))
+    assert data.label_names.tolist() == ["b", "a"]
+    assert data.feature_names.tolist() == ["tags"]
+    assert data.sample_names.tolist() == ["first", "second"]
+
+
+# like
+
+
+@both
+def test_like_orders_and_checks(write):
+    train = load(write("size,colour,labels\n1,red,a|b\n2,blue,c\n"))
+    same_again = load(write("labels,new,colour,size\nc,9,blue,4\na,8,,5\n"), like=train)
+    assert same_again.feature_names.tolist() == ["size", "colour"]
+    np.testing.assert_array_equal(same_again.X, [[4, 0], [5, np.nan]])
+    assert same_again.Y.toarray().tolist() == [[0, 0, 1], [1, 0, 0]]
+    assert same_again.categories == {"colour": ("blue", "red")}
+    assert same_again.notes == ("columns left out, as like does not have them: 'new'",)
+
+
+@both
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("size,labels\n1,a\n", "no column for the features 'colour'"),
+        ("colour,size,labels\nred,1,a\n\ngreen,1,a\n", "line 4: 'colour' is 'green', not one of"),
+        ("colour,size,labels\nred,1,a\nred,big,a\n", "line 3: 'size' is 'big', not a number"),
+        ("colour,size,labels\nred,1,a\nred,2,ab\n", r"line 3: no label 'ab'; did you mean|line 3"),
+        ("colour,size,a,b\nred,1,0,1\n", "no column for the label 'c'"),
+        ("colour,size,a,b,c\nred,1,0,1,x\n", "label 'c' must be 0 or 1, found 'x'"),
+    ],
+)
+def test_unlike(write, text, message):
+    train = load(write("size,colour,labels\n1,red,a|b\n2,blue,c\n"))
+    with pytest.raises(DataError, match=message):
+        load(write(text, "new.csv"), like=train)
+
+
+@both
+def test_like_with_label_columns(write):
+    train = load(write("x,t_a,t_b\n1,0,1\n"), labels="t_*")
+    data = load(write("t_b,t_a,x\n1,0,5\n"), like=train)  # found by their names
+    assert data.Y.toarray().tolist() == [[0, 1]]
+    with pytest.raises(DataError, match=r"no label 't_c'"):
+        load(write("t_b,t_a,t_c,x\n1,0,1,5\n"), like=train, labels="t_*")
+
+
+@both
+@pytest.mark.parametrize("options", [{}, {"labels": "t_*"}, {"labels": ["t_a", "t_b"]}])
+def test_files_to_predict_have_no_labels(write, options):
+    train = load(write("x,t_a,t_b\n1,0,1\n"), labels="t_*")
+    data = load(write("x,id\n5,7\n6,8\n"), like=train, samples="id", drop="other", **options)
+    assert (data.Y.shape, data.Y.nnz) == ((2, 2), 0)
+    assert data.label_names.tolist() == ["t_a", "t_b"]
+    assert data.notes == ("no labels in the file",)
+
+
+@both
+def test_like_counts_the_same_words(write):
+    train = load(write("text,labels\nred green,a\nblue,b\n"))
+    data = load(write("labels,text,red\na,red blue red other,1\n", "new.csv"), like=train)
+    assert data.feature_names.tolist() == ["blue", "green", "red"]
+    assert data.X.toarray().tolist() == [[1, 0, 2]]
+    numbers = load(write("text\n123\n", "new.csv"), like=train)
+    assert numbers.X.nnz == 0
+    with pytest.raises(DataError, match="no column of text, whose words are features; pass text="):
+        load(write("labels,words\na,red\n", "new.csv"), like=train)
+    again = load(write("labels,words\na,red\n", "new.csv"), like=train, text="words")
+    assert again.X.toarray().tolist() == [[0, 0, 1]]
+
+
+@both
+def test_like_may_be_anything_with_names(write):
+    like = SimpleNamespace(
+        feature_names=["red", "size"], categories={}, label_names=np.array(["b", "a"])
+    )
+    data = load(write("text,size,labels\nred car,3,a\n"), like=like)
+    assert data.X.toarray().tolist() == [[1, 3]]
+    assert data.Y.toarray().tolist() == [[0, 1]]
+
+
+def test_like_for_the_other_forms(tmp_path, write):
+    train = load(write("f,g,label:x,label:y\n1,2,0,1\n3,4,1,0\n"))
+    path = write("0 1:5\n", "it.svm")
+    data = load(path, like=train)
+    assert (data.X.shape, data.Y.shape) == ((1, 2), (1, 2))
+    assert data.feature_names.tolist() == ["f", "g"]
+    with pytest.raises(DataError, match="feature 3 beyond the 2 features"):
+        load(write("0 3:5\n", "it.svm"), like=train, zero_based=False)
+    assert load(write("1 2 2\n0 1:5\n", "it.txt"), like=train).label_names.tolist() == ["x", "y"]
+    with pytest.raises(DataError, match=r"it\.txt: 3 features, like has 2"):
+        load(write("1 3 2\n0 1:5\n", "it.txt"), like=train)
+    for suffix in ("arff", "npz", "mat"):
+        path = tmp_path / f"same.{suffix}"
+        save(train, path)
+        same(load(path, like=train), train)
+        wrong = load(write("f,h,label:x,label:y\n1,2,0,1\n3,4,1,0\n"))
+        with pytest.raises(DataError, match=r"feature 1 is 'g', in like it is 'h'"):
+            load(path, like=wrong)
+    xml = tmp_path / "same.xml"
+    text = (tmp_path / "same.arff").read_text().replace("'f' numeric", "'f' {1,x,3}")
+    with pytest.raises(DataError, match="'f' has the values '1', 'x', '3', in like"):
+        load(write(text, "same.arff"), like=train, xml=xml)
+
+
+# What is wrong
+
+
+@both
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("a,b\n1,2\n", {}, r"which columns are labels\? Pass labels=.* There are 'a', 'b'"),
+        ("1,2\n1,2\n", {}, "The first line must name the columns; here it holds '1', '2'"),
+        ("size,b\n1,2\n", {"labels": "sizes"}, "no column 'sizes'; did you mean 'size'"),
+        ("size,b\n1,2\n", {"labels": ["b", "zzz"]}, "no column 'zzz'; there are 'size', 'b'"),
+        ("size,b\n1,2\n", {"labels": "t_*"}, r"no column 't_\*'"),
+        ("a,labels\n1,x\n", {"text": "txt"}, "no column 'txt'"),
+        ("a,labels\n1,x\n", {"samples": "id"}, "no column 'id'"),
+        ("a,labels\n1,x\n", {"drop": ("id",)}, "no column 'id'"),
+        ("a,a,labels\n1,2,x\n", {}, "column 'a' stands twice"),
+        ("a,b\n1,0\n\n2,2\n", {"labels": ["b"]}, "line 4: label 'b' must be 0 or 1, found 2"),
+        ("a,b\n1,0\n2,\n", {"labels": ["b"]}, "line 3: label 'b' must be 0 or 1, found nothing"),
+        (
+            "a,b\n1,0\n2,yes\n",
+            {"labels": ["b"]},
+            "line 3: label 'b' must be 0 or 1, found 'yes'; pass labels='b'",
+        ),
+        ("a,labels\n1,x\n2,y,z\n", {}, "line 3: 3 values for 2 columns"),
+        ("a,labels\n1,x\n\n2\n", {}, "line 4: 1 values for 2 columns"),
+        ('a,labels\n1,"x\ny"\n2\n', {}, "line 4: 1 values for 2 columns"),
+        ('a,labels\n1,5" disk\n', {}, "line 2: a quote inside a value.*from_frame"),
+        ('a,labels\n1,"x"y\n', {}, "line 2: a quote inside a value"),
+        ('a,labels\n1,"x\n2,y\n', {}, "line 2: a quote is never closed"),
+        ('a,"labels\n1,x\n', {}, "line 1: cannot read the names of the columns"),
+        ("a,labels\n", {}, "no rows"),
+        ("a,labels\n\n\n", {}, "no rows"),
+        ("\n\n", {}, "empty"),
+        ("a,labels\n1,\n2,\n", {}, "no sample has a label"),
+        ("labels,b\nx,2\n", {"drop": "b"}, "no column is left for the features"),
+        ("when,labels\n2024-01-31,x\n2024-02-01 10:15,y\n", {}, "'when' holds dates.*drop='when'"),
+        ("when,labels\n31.1.2024,x\n", {}, "'when' holds dates"),
+        ("text,labels\n1 2 3,x\n", {"text": "text"}, "no word in 'text'"),
+        (b"a,labels\n1,x\n2,\xe9\n", {}, "line 3: not utf-8 text .* pass encoding="),
+        (b"a,labels\n1,x\x00\n", {}, "a binary file"),
+        ("a,labels\n1,x\n", {"encoding": "utf-99"}, "unknown encoding: utf-99"),
+        ("a,labels\n1,x\n", {"encoding": "hex"}, "not a text encoding"),
+        ("a,labels\n1,x\n" * 100, {"max_bytes": 100}, "pass max_bytes"),
+    ],
+)
+def test_broken_tables(write, text, options, message):
+    with pytest.raises(DataError, match=f"it.csv.*{message}"):
+        load_table(write(text), **options)
+
+
+@both
+def test_another_encoding(write):
+    data = load(write("größe,labels\n1,é\n".encode("latin-1")), encoding="latin-1")
+    assert data.feature_names.tolist() == ["größe"]
+    assert data.label_names.tolist() == ["é"]
+
+
+def test_without_an_engine(write, monkeypatch):
+    for name in ("polars", "pandas", "pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(
+        DataError, match=r"needs polars or pandas: pip install 'eigenlabel\[data\]'"
+    ):
+        load(write(FILMS), labels="genres")
+    with pytest.raises(DataError, match=r"needs pyarrow: pip install 'eigenlabel\[data\]'"):
+        load(write(b"PAR1" + bytes(20) + b"PAR1", "it.parquet"))
+
+
+def test_wrong_frames():
+    pl = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match="must be a pandas or polars DataFrame, got list"):
+        from_frame([1, 2])
+    with pytest.raises(TypeError, match=r"got LazyFrame; call its collect\(\) first"):
+        from_frame(pl.LazyFrame({"a": [1]}))
+
+
+def columns_that_are_no_features():
+    import datetime
+    from decimal import Decimal
+
+    day = datetime.date(2024, 1, 31)
+    return [
+        ([day, None], "'x' holds dates"),
+        ([datetime.datetime(2024, 1, 31), None], "'x' holds dates"),
+        ([datetime.timedelta(1), None], "'x' holds dates"),
+        ([{"a": 1}, {"a": 2}], "'x' holds .*(objects|[sS]truct)"),
+        ([b"ab", b"c"], "'x' holds .*(bytes|Binary|binary)"),
+        ([[1, 2], [3]], "'x' holds lists"),
+        ([Decimal("1.5"), None], None),
+        ([True, None], None),
+        ([None, None], None),
+    ]
+
+
+@pytest.mark.parametrize(("cells", "message"), columns_that_are_no_features())
+def test_columns_of_other_types(tmp_path, cells, message):
+    pl, pd = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    for module in (pl, pd):
+        frame = module.DataFrame({"x": cells, "labels": ["a", "b"]})
+        path = tmp_path / "it.parquet"
+        getattr(frame, "write_parquet", getattr(frame, "to_parquet", None))(path)
+        if message is None:
+            from_file, in_memory = load(path), from_frame(frame)
+            same(from_file, in_memory)
+            assert from_file.X[0, 0] in (1.5, 1) or np.isnan(from_file.X[0, 0])
+            assert np.isnan(from_file.X[1, 0])
+            continue
+        with pytest.raises(DataError, match=message):
+            load(path)
+        with pytest.raises(DataError, match=message):
+            from_frame(frame)
+
+
+def test_mixed_cells_in_a_frame():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"x": [1, "a"], "labels": ["a", "b"]})
+    with pytest.raises(DataError, match=r"frame: 'x' holds words here, numbers before \(row 1\)"):
+        from_frame(frame)
+    frame = pd.DataFrame({"x": pd.Categorical(["u", "v"], ["w", "v", "u"]), 5: [1, 2]})
+    data = from_frame(frame.assign(labels=["a", None]))
+    assert data.categories == {"x": ("u", "v")}
+    assert data.feature_names.tolist() == ["x", "5"]
+    assert data.Y.toarray().tolist() == [[1], [0]]
+    numbers = from_frame(pd.DataFrame({"x": pd.Categorical([3, 1]), "labels": ["a", "b"]}))
+    assert numbers.X.tolist() == [[3], [1]]
+
+
+@pytest.mark.parametrize("kind", ["Categorical", "Enum"])
+def test_categories_of_polars(kind):
+    pl = pytest.importorskip("polars")
+    kind = pl.Categorical if kind == "Categorical" else pl.Enum(["v", "u"])
+    frame = pl.DataFrame({"x": pl.Series(["v", None, "u"], dtype=kind), "labels": ["a", "b", "a"]})
+    data = from_frame(frame)
+    assert data.categories == {"x": ("u", "v")}
+    np.testing.assert_array_equal(data.X[:, 0], [1, np.nan, 0])
+
+
+def test_nothing_given_is_changed():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"x": [1.0, None], "labels": ["a|b", None]})
+    copy = frame.copy(deep=True)
+    data = from_frame(frame)
+    data.X[:] = 7
+    pd.testing.assert_frame_equal(frame, copy)
+
+
+# Parquet that claims too much
+
+
+def test_parquet_that_claims_too_much(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "it.parquet"
+    n = 2**22
+    table = pa.table(
+        {"x": pa.array(np.zeros(n)), "labels": pa.array(["a"] * n).dictionary_encode()}
+    )
+    pq.write_table(table, path)
+    assert path.stat().st_size < 2**16
+    with pytest.raises(DataError, match="says it has 8,388,608 values; pass max_bytes"):
+        load(path, max_bytes=2**20)
+    few = pa.table({"x": [1.0], "labels": [["a"] * 2**20]})
+    pq.write_table(few, path)
+    with pytest.raises(DataError, match="says it has 1,048,577 values"):
+        load(path, max_bytes=2**20)
+
+
+def test_a_long_word_repeated_is_held_once(tmp_path):
+    import tracemalloc
+
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "it.parquet"
+    word = pa.array(["x" * 2**20, "b"])
+    codes = pa.array(np.arange(4096) % 2)
+    words = pa.DictionaryArray.from_arrays(codes, word)
+    pq.write_table(pa.table({"x": words, "labels": words}), path, use_dictionary=True)
+    tracemalloc.start()
+    before = pa.total_allocated_bytes()
+    data = load(path)
+    assert data.categories["x"][1] == "x" * 2**20
+    assert tracemalloc.get_traced_memory()[1] < 2**26  # 4 GiB, written out
+    assert pa.total_allocated_bytes() - before < 2**26
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("cut", [4, 8, 20, 60])
+def test_cut_parquet(tmp_path, cut):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "it.parquet"
+    pq.write_table(pa.table({"x": [1.0], "labels": ["a"]}), path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-cut])
+    with pytest.raises(DataError, match="not a Parquet file, or damaged"):
+        load(path)
+
+
+# JSON lines
+
+
+def lines(*objects):
+    return "\n".join(o if isinstance(o, str) else json.dumps(o) for o in objects)
+
+
+def test_json_lines_of_everything(write):
+    path = write(
+        lines(
+            {"id": "x1", "text": "Red car", "year": 2001, "new": True, "labels": ["a", "b"]},
+            "",
+            {"id": "x2", "text": None, "kind": "u", "labels": []},
+            {"id": "x3", "text": "car", "year": 1.5, "kind": "v", "labels": ["b", "b"]},
+        ),
+        "it.jsonl",
+    )
+    assert find_form(path) == "jsonl"
+    data = load(path, samples="id")
+    assert data.feature_names.tolist() == ["year", "new", "kind", "car", "red"]
+    nan = np.nan
+    np.testing.assert_array_equal(
+        data.X.toarray(), [[2001, 1, nan, 1, 1], [nan, nan, 0, 0, 0], [1.5, nan, 1, 1, 0]]
+    )
+    assert data.Y.toarray().tolist() == [[1, 1], [0, 0], [0, 1]]
+    assert data.sample_names.tolist() == ["x1", "x2", "x3"]
+
+
+def test_sparse_features_of_json_lines(write):
+    path = write(
+        lines(
+            {"features": {"b": 1, "a": 0.5}, "tags": ["x"]},
+            {"features": {"c": None, "d": 0}, "tags": ["y"]},
+            {"tags": ["x"]},
+        ),
+        "it.jsonl",
+    )
+    data = load(path)
+    assert sp.issparse(data.X)
+    assert data.feature_names.tolist() == ["a", "b", "c", "d"]
+    np.testing.assert_array_equal(
+        data.X.toarray(), [[0.5, 1, 0, 0], [0, 0, np.nan, 0], [0, 0, 0, 0]]
+    )
+    new = load(write(lines({"features": {"b": 2, "z": 9}}), "new.jsonl"), like=data)
+    assert new.X.toarray().tolist() == [[0, 2, 0, 0]]
+    assert new.notes == ("no labels in the file",)
+    table = load(write("a,b,c,d,tags\n1,2,3,4,x\n"), like=data)
+    assert table.X.tolist() == [[1, 2, 3, 4]]
+
+
+def test_names_beside_json_lines(write):
+    path = write(lines({"features": {"b": 1}, "labels": ["x"]}), "it.jsonl")
+    write("z\nx\n", "it.labels.txt")
+    write("c\nb\n", "it.features.txt")
+    data = load(path)
+    assert data.label_names.tolist() == ["z", "x"]
+    assert data.feature_names.tolist() == ["c", "b"]
+    write("z\nz\n", "it.labels.txt")
+    write("other\n", "it.features.txt")
+    data = load(path)
+    assert data.label_names.tolist() == ["x"]
+    assert data.feature_names.tolist() == ["b"]
+
+
+def test_labels_of_json_lines(write):
+    path = write(lines({"x": 1, "tags": "a|b", "n": [1, 2.5, 10**20]}, {"x": 2, "tags": "b"}))
+    assert load_jsonlines(path, drop="n").label_names.tolist() == ["a", "b"]
+    numbers = load_jsonlines(path, labels="n", drop="tags")
+    assert numbers.label_names.tolist() == ["1", "100000000000000000000", "2.5"]
+
+
+GOOD = {"x": 1, "labels": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (lines(GOOD, '{"x": 1'), "line 2: not one JSON object on its line"),
+        (lines(GOOD, "", "[1, 2]"), "line 3: not a JSON object but list"),
+        (lines(GOOD, {"x": "y"}), "line 2: 'x' holds words here, numbers before"),
+        (lines(GOOD, {"x": {"y": 1}}), "line 2: 'x' holds objects here, numbers before"),
+        (lines({"x": {"y": 1}, "labels": ["a"]}), "'x' holds objects, which are no features"),
+        (lines({"x": [1, 2], "labels": ["a"]}), "'x' holds lists, which are no features"),
+        (lines(GOOD, {"x": 1, "labels": [["a"]]}), "line 2: a list in 'labels' holds lists"),
+        (lines(GOOD, {"x": 1, "labels": [{"a": 1}]}), "line 2: a list in 'labels' holds objects"),
+        (lines(GOOD, {"x": 1, "labels": "a"}), "line 2: 'labels' holds words here, lists before"),
+        (lines(GOOD, '{"x": 1, "x": 2}'), "line 2: .*the field 'x' stands twice"),
+        (lines(GOOD, '{"features": {"x": 1, "x": 2}}'), "line 2: .*'x' stands twice"),
+        (lines(GOOD, {"features": {"x": 1}, "x": 1}), "column 'x' stands twice"),
+        (lines(GOOD, {"features": {"y": "u"}}), "line 2: feature 'y' is 'u', not a number"),
+        (lines(GOOD, {"features": {"y": [1]}}), r"line 2: feature 'y' is '\[1\]', not a number"),
+        (lines(GOOD, '{"x": ' + "[" * 100_000), "line 2: nested too deeply"),
+        (lines(GOOD, '{"x":' * 100_000), "line 2: nested too deeply"),
+        (lines(GOOD, '{"x": ' + "9" * 100_000 + "}"), "line 2: .*a number is too large"),
+        (lines(GOOD, '{"x": 1e999}'), "line 2: .*a number is too large"),
+        (lines(GOOD, '{"x": "\\ud800"}'), "line 2: .*surrogates not allowed"),
+        (lines(GOOD, "{'x': 1}"), "line 2: not one JSON object"),
+        (lines(GOOD).encode() + b"\n\xff", "line 2: not utf-8 text"),
+        (lines({"x": 1}), r"which columns are labels\?.* There are 'x'"),
+        ("{\n", "line 1: not one JSON object on its line"),
+    ],
+)
+def test_broken_json_lines(write, content, message):
+    with pytest.raises(DataError, match=message):
+        load(write(content, "it.jsonl"))
+
+
+def test_many_different_fields_do_not_fill_memory(write, monkeypatch):
+    monkeypatch.setattr("eigenlabel.datasets._assemble.memory_limit", lambda: 2**20)
+    path = write(lines(*({f"x{i}": 1, "labels": ["a"]} for i in range(1000))), "it.jsonl")
+    with pytest.raises(DataError, match="1,000 x 1,000 values do not fit into memory"):
+        load(path)
+
+
+def test_blank_lines_do_not_take_forever(write):
+    path = write(lines(GOOD) + "\n" * 2**21, "it.jsonl")
+    with pytest.raises(DataError, match="lines without a sample"):
+        load(path)
+
+
+@both
+def test_many_short_rows_do_not_fill_memory(write, monkeypatch):
+    monkeypatch.setattr("eigenlabel.datasets._csv.memory_limit", lambda: 2**20)
+    path = write("a,labels\n" + ",\n" * 10_000)
+    with pytest.raises(DataError, match="10,000 lines of 2 values do not fit into memory; use it"):
+        load(path)
+
+
+# hvecs
+
+
+def hvecs(*rows):
+    return b"".join(np.array([len(r), *r], dtype="<i2").tobytes() for r in rows)
+
+
+def test_hvecs(write):
+    path = write(hvecs([1, -2, 300], [4, 5, 6]), "set_train_Dense_Hue.hvecs")
+    write(hvecs([0, 1], [1, 1]), "set_train_annot.hvecs")
+    assert find_form(path) == "hvecs"
+    data = load(path)
+    assert data.X.tolist() == [[1, -2, 300], [4, 5, 6]]
+    assert data.Y.toarray().tolist() == [[0, 1], [1, 1]]
+    assert data.label_names.tolist() == ["0", "1"]
+    write("sky\nsea\n", "set_dictionary.txt")
+    write("1/1\n2/2\n", "set_train_list.txt")
+    data = load(path)
+    assert data.label_names.tolist() == ["sky", "sea"]
+    assert data.sample_names.tolist() == ["1/1", "2/2"]
+    write("sky\n", "set_dictionary.txt")  # of something else
+    other = write(hvecs([1, 0], [0, 0]), "other.hvecs")
+    data = load_hvecs(path, labels=other)
+    assert data.Y.toarray().tolist() == [[1, 0], [0, 0]]
+    assert data.label_names.tolist() == ["0", "1"]
+    packed = write(gzip.compress(path.read_bytes()), "set_train_x.hvecs.gz")
+    assert load(packed).X.tolist() == data.X.tolist()
+
+
+@pytest.mark.parametrize(
+    ("features", "labels", "message"),
+    [
+        (hvecs([1, 2], [3]), hvecs([1], [0]), "cut off: 5 numbers are not rows of 1 . 2"),
+        (
+            hvecs([1, 2, 3], [3], [4]),
+            hvecs([1], [0]),
+            "row 1 says it has 1 values, the first has 3",
+        ),
+        (hvecs([1, 2])[:-1], hvecs([1]), "5 bytes are not rows of 16-bit numbers"),
+        (b"\x00\x00", hvecs([1]), "the first row says it has 0 values"),
+        (b"\xff\xff\x01\x00", hvecs([1]), "the first row says it has -1 values"),
+        (b"\xff\x7f\x01\x00", hvecs([1]), "cut off: 2 numbers are not rows of 1 . 32767"),
+        (hvecs([1, 2]), hvecs([1], [0]), "labels of 2 samples, features of 1"),
+        (hvecs([1, 2]), hvecs([1, 7]), "labels must be 0 or 1, found 7"),
+        (hvecs([1, 2]), None, r"where are the labels\?.*pass labels="),
+    ],
+)
+def test_broken_hvecs(write, features, labels, message):
+    path = write(features, "set_test_x.hvecs")
+    if labels is not None:
+        write(labels, "set_test_annot.hvecs")
+    with pytest.raises(DataError, match=message):
+        load(path)
+
+
+# One form is not taken for another
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("1,2 3:4 5:6", "svmlight"),
+        ("1 1:1", "svmlight"),
+        ("1:1 2:1", "svmlight"),
+        (" 1:1\n", "svmlight"),
+        ("0,2 1:0.5e-3 3:nan\n", "svmlight"),
+        ("1.0,2.0 1:1\n", "svmlight"),
+        ("# a, remark\n1,2 3:4\n", "svmlight"),
+        ("1,2 " + " ".join(f"{j}:1.5" for j in range(2000)), "svmlight"),
+        ("1,2 3:x\n", "table"),
+        ("z 3:1 4:1\n", "svmlight"),
+        ("3 5 2\n0,1 0:1\n", "xmc"),
+        ("3\t5\t2\n0,1 0:1\n", "xmc"),
+        ("1 5 2\n\n", "xmc"),
+        ("3\t5\t2\n1\t2\t3\n", "table"),
+        ("3,5,2\n1,2,3\n", "table"),
+        ("a,b\n1:1,2:2\n", "table"),
+        ("ratio 1:2,x\n1,2\n", "table"),
+        ("ratio 1:2\tx\n1\t2\n", "table"),
+        ("0:00,1:00\n1,2\n", "table"),
+        ("time: start,value\n1,2\n", "table"),
+        ("%id,b\n1,2\n", "table"),
+        ("a;b\n1;2\n", "table"),
+        ('"a","b"\n1,2\n', "table"),
+        ('{"a": 1}\n', "jsonl"),
+        ('\n \n{"a": 1}\n', "jsonl"),
+        ("@relation x,y\n", "arff"),
+        ("% a, comment\n@relation x\n", "arff"),
+    ],
+)
+def test_forms_are_not_confused(write, text, form):
+    assert find_form(write(text, "it.dat")) == form
+    assert find_form(write(b"\xef\xbb\xbf" + text.encode(), "it.dat")) == form
+    assert find_form(write(text.replace("\n", "\r\n"), "it.dat")) == form
+
+
+def test_the_name_counts_where_the_content_tells_nothing(write):
+    assert find_form(write("text\nhello there\n", "it.csv.gz")) == "table"
+    with pytest.raises(DataError, match="cannot tell"):
+        find_form(write("text\nhello there\n", "it.dat"))
+    with pytest.raises(DataError, match="write one object a line"):
+        find_form(write('[{"a": 1}]', "it.json"))
+
+
+def test_options_of_another_form(write):
+    path = write("0 1:1\n", "it.svm")
+    with pytest.raises(
+        DataError,
+        match=r"load_svmlight, which reads this form \(svmlight\), has no option 'labels'; it has "
+        "n_features, n_labels, zero_based, max_bytes",
+    ):
+        load(path, labels="x")
+
+
+def test_names_never_become_paths(write, tmp_path):
+    name = "../../outside"
+    path = write(f'"{name}","label:{name}x"\n1,0\n2,1\n')
+    data = load(path)
+    for suffix in ("csv", "npz", "svm", "arff", "mat", "jsonl", "parquet"):
+        save(data, tmp_path / f"it.{suffix}")
+    assert {p.name.partition(".")[0] for p in tmp_path.iterdir()} == {"it"}
+    assert not list(tmp_path.parent.glob("outside*"))
+
+
+# Noise
+
+
+TABLE_SEEDS = [
+    FILMS.encode(),
+    b'a;b;labels\n1,5;"x\n";u|v\n2;"y""z";v\n',
+    b"text\tlabels\nred car\ta\nblue\tb\n",
+    b"label:x,f\n1,2\n0,3\n",
+]
+JSON_SEEDS = [
+    lines(GOOD, {"x": None, "labels": ["b"], "features": {"u": 1.5}}).encode(),
+    lines({"text": "a red car", "tags": "a|b", "k": "u"}, {"text": "x", "tags": "a"}).encode(),
+]
+BITS = [b'"', b",", b"\n", b"\r", b";", b"\t", b"\xff", b"\x00", b"9" * 400, b"[" * 2000, b"-", b""]
+
+
+def damage(draw, seed):
+    """Cut, drop or insert something."""
+    for _ in range(draw(st.integers(1, 3))):
+        at, cut = draw(st.integers(0, len(seed))), draw(st.integers(0, 8))
+        noise = draw(st.one_of(st.binary(max_size=6), st.sampled_from(BITS)))
+        seed = seed[:at] + noise + seed[at + cut :]
+    return seed
+
+
+def read_or_refuse(read, path, **options):
+    """Read a file; what comes is a Dataset or a DataError."""
+    try:
+        found = read(path, **options)
+    except DataError as error:
+        event("refused")
+        return str(error)
+    event("read")
+    n, d = found.X.shape
+    assert found.Y.shape == (n, len(found.label_names))
+    assert d == len(found.feature_names)
+    assert n > 0
+    assert d > 0
+    assert set(np.unique(found.Y.toarray())) <= {0, 1}
+    return found
+
+
+noisy = settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@noisy
+@given(data=st.data())
+def test_noise_in_tables_and_both_engines_agree(data, tmp_path):
+    pytest.importorskip("polars")
+    pytest.importorskip("pandas")
+    path = tmp_path / "it.csv"
+    path.write_bytes(damage(data.draw, data.draw(st.sampled_from(TABLE_SEEDS))))
+    found = []
+    for hidden in (None, "polars"):
+        with pytest.MonkeyPatch.context() as patch:
+            if hidden:
+                patch.setitem(sys.modules, hidden, None)
+            found.append(read_or_refuse(load_table, path))
+    if isinstance(found[0], str):
+        assert found[0] == found[1]
+    else:
+        same(*found)
+
+
+@noisy
+@given(content=st.binary(max_size=80) | st.text(max_size=80).map(str.encode))
+@example(content=b'a,labels\n"\r",x\n')
+@example(content=b"\xff\xfea\x00,\x00l\x00a\x00b\x00e\x00l\x00s\x00\n\x001\x00")
+def test_any_bytes_as_a_table(content, tmp_path):
+    path = tmp_path / "it.csv"
+    path.write_bytes(b"a,labels\n" + content)
+    read_or_refuse(load_table, path)
+    path.write_bytes(content)
+    read_or_refuse(load, path)
+
+
+@noisy
+@given(data=st.data())
+def test_noise_in_json_lines(data, tmp_path):
+    path = tmp_path / "it.jsonl"
+    path.write_bytes(damage(data.draw, data.draw(st.sampled_from(JSON_SEEDS))))
+    read_or_refuse(load_jsonlines, path)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=6,
+)
+
+
+@noisy
+@given(
+    objects=st.lists(
+        st.dictionaries(
+            st.sampled_from(["text", "labels", "features", "x", "y", ""]), json_values, max_size=4
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_any_objects_as_json_lines(objects, tmp_path):
+    path = tmp_path / "it.jsonl"
+    path.write_text("\n".join(map(json.dumps, objects)))
+    read_or_refuse(load_jsonlines, path)
+
+
+@noisy
+@given(data=st.data())
+def test_noise_in_hvecs(data, tmp_path):
+    (tmp_path / "a_annot.hvecs").write_bytes(hvecs([0, 1], [1, 0]))
+    path = tmp_path / "a_x.hvecs"
+    path.write_bytes(damage(data.draw, hvecs([1, 2, 3], [4, 5, 6])))
+    read_or_refuse(load_hvecs, path)
+
+
+def parquet_seed():
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    stream = io.BytesIO()
+    columns = {"x": [1.0, None], "k": ["u", "v"], "t": [True, False], "labels": [["a"], ["b"]]}
+    pq.write_table(pa.table(columns), stream)
+    return stream.getvalue()
+
+
+@noisy
+@given(data=st.data())
+def test_noise_in_parquet(data, tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "it.parquet"
+    seed = bytearray(parquet_seed())
+    for _ in range(data.draw(st.integers(1, 4))):
+        seed[data.draw(st.integers(4, len(seed) - 1))] = data.draw(
+            st.sampled_from([0, 1, 127, 128, 255]) | st.integers(0, 255)
+        )
+    path.write_bytes(bytes(seed))
+    read_or_refuse(load_table, path)
+
+
+def test_readers_called_by_name_refuse_what_is_no_file(tmp_path):
+    for read in (load_table, load_jsonlines, load_hvecs, load_mulan, load_svmlight):
+        with pytest.raises(DataError, match="no such file"):
+            read(tmp_path / "nothing")
+        with pytest.raises(DataError, match="a folder, not a file"):
+            read(tmp_path)
