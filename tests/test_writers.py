@@ -129,7 +129,7 @@ def test_round_trip(suffix, packed, drawn, tmp_path):
         assert again.sample_names is None
         held = [name for name in held if name != "sample_names"]
     check_same(data, again, held)
-    assert again.Y.dtype == np.int8
+    assert again.Y.dtype == np.int64
     # keeps: sparse stays sparse and dense dense; None: always sparse; False: always dense
     sparse = sp.issparse(data.X)
     assert sp.issparse(again.X) == {True: sparse, None: True, False: False}[keeps]

@@ -34,15 +34,22 @@ def _read_hdf5(path: Path) -> dict[str, Any]:
         raise DataError(
             path, "a MATLAB v7.3 file, which needs h5py: pip install 'eigenlabel[data]'"
         ) from error
+    try:
+        with h5py.File(path, "r") as file:
+            return _hdf5_arrays(h5py, file)
+    except Exception as error:  # the library raises what it pleases on damaged files
+        raise DataError(path, f"not a MATLAB file, or damaged ({error})") from error
+
+
+def _hdf5_arrays(h5py: Any, file: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    with h5py.File(path, "r") as file:
-        for name, item in file.items():
-            if isinstance(item, h5py.Dataset) and item.dtype.kind in "biuf":
-                found[name] = item[()].T
-            elif isinstance(item, h5py.Group) and {"data", "ir", "jc"} <= set(item):
-                shape = (int(item.attrs["MATLAB_sparse"]), len(item["jc"]) - 1)
-                parts = tuple(item[k][()] for k in ("data", "ir", "jc"))
-                found[name] = sp.csc_array(parts, shape=shape)
+    for name, item in file.items():
+        if isinstance(item, h5py.Dataset) and item.dtype.kind in "biuf":
+            found[name] = item[()].T
+        elif isinstance(item, h5py.Group) and {"data", "ir", "jc"} <= set(item):
+            shape = (int(item.attrs["MATLAB_sparse"]), len(item["jc"]) - 1)
+            parts = tuple(item[k][()] for k in ("data", "ir", "jc"))
+            found[name] = sp.csc_array(parts, shape=shape)
     return found
 
 

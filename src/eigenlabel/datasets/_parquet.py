@@ -14,6 +14,7 @@ from eigenlabel.datasets._columns import Lists, Table, Words, factorise, refusal
 from eigenlabel.datasets._engines import guarded
 from eigenlabel.datasets._files import WATCHED, DataError, is_compressed, read_bytes
 
+BATCH = 2**16
 MAGIC = b"PAR1"
 
 
@@ -100,23 +101,34 @@ class ParquetFile:
         return guarded(self.path, "not a Parquet file", function, *arguments, **options)
 
     def read(self, names: list[str], max_bytes: int | None = None) -> Table:
-        """Read columns whole."""
-        about = self.file.metadata
-        groups = [about.row_group(i) for i in range(about.num_row_groups)]
-        cells = sum(g.column(j).num_values for g in groups for j in range(about.num_columns))
+        """Read columns whole.
+
+        What the file says of its size is not believed: values are counted as they come.
+        """
+        import pyarrow as pa  # noqa: PLC0415  an extra
+
         limit = memory_limit() / 4 if max_bytes is None else max_bytes
-        if 8 * max(cells, self.height * len(self.names)) > limit:
-            raise DataError(
-                self.path, f"says it has {cells:,} values; pass max_bytes, or use iterate"
-            )
-        rows = self._try(self.file.read, columns=self._columns(names))
-        self._try(rows.validate, full=True)
-        return ArrowTable(self.path, rows.select(names))
+        batches, total = [], 0
+        for batch in self._batches(names, BATCH):
+            total += batch.nbytes
+            if total > limit:
+                raise DataError(
+                    self.path, f"over {total / 2**20:.0f} MiB; pass max_bytes, or use iterate"
+                )
+            batches.append(batch)
+        if not batches:
+            raise DataError(self.path, "no rows")
+        return ArrowTable(self.path, pa.Table.from_batches(batches).select(names))
 
     def pieces(self, names: list[str], rows: int) -> Iterator[Table]:
         """Read columns in pieces of at most so many rows."""
         import pyarrow as pa  # noqa: PLC0415  an extra
 
+        for batch in self._batches(names, rows):
+            if batch.num_rows:
+                yield ArrowTable(self.path, pa.Table.from_batches([batch]).select(names))
+
+    def _batches(self, names: list[str], rows: int) -> Iterator[Any]:
         batches = self._try(self.file.iter_batches, batch_size=rows, columns=self._columns(names))
         watched = self.path.stat().st_size > WATCHED
         bar = progress(self.height, self.path.name, "rows") if watched else nullcontext()
@@ -125,8 +137,7 @@ class ParquetFile:
                 self._try(batch.validate, full=True)
                 if watched:
                     bar.update(batch.num_rows)
-                if batch.num_rows:
-                    yield ArrowTable(self.path, pa.Table.from_batches([batch]).select(names))
+                yield batch
 
     def _columns(self, names: list[str]) -> list[str] | None:
         return None if names == self.names else names
