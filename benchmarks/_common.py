@@ -1,4 +1,4 @@
-"""What the benchmarks share: data, the papers' protocol, timing, and the closing line.
+"""What the benchmarks share: data, timing, and the closing line.
 
 Every script measures in one process with BLAS on one thread, interleaves what it compares,
 reports medians and ratios, and ends with ``RESULT {json}``.
@@ -13,14 +13,12 @@ from pathlib import Path
 import numpy as np
 import scipy
 import sklearn
-from sklearn.datasets import load_svmlight_file
 from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.preprocessing import MultiLabelBinarizer
 
 import eigenlabel
-from eigenlabel.preprocessing import drop_rare
-
-YAHOO_FEATURES = {"Arts": 23146, "Education": 27534, "Health": 30605, "Business": 21924}
+from eigenlabel.datasets import DataError
+from eigenlabel.experiment import draw_splits, load_data
+from eigenlabel.reproduce import get_table
 
 
 def data_folder() -> Path:
@@ -32,31 +30,16 @@ def data_folder() -> Path:
 
 
 def load_yahoo(name):
-    """Give the word counts and labels of a Yahoo set, prepared as in paper 000, Section 6.2."""
-    path = data_folder() / "yahoo" / f"{name}.svm.gz"
-    if not path.is_file():
-        raise SystemExit(f"{path} is not there: set EIGENLABEL_DATA to the folder of data sets.")
-    X, y = load_svmlight_file(
-        path, n_features=YAHOO_FEATURES[name], multilabel=True, zero_based=False
-    )
-    kept = drop_rare(X, MultiLabelBinarizer().fit_transform(y))
-    return kept.X, kept.Y
-
-
-def paper_split(Y, seed, n_train=1000):
-    """Draw training pages at random until every label has a positive among them (paper 000)."""
-    rng = np.random.default_rng(seed)
-    while True:
-        order = rng.permutation(len(Y))
-        train, test = order[:n_train], order[n_train:]
-        if Y[train].any(axis=0).all():
-            return train, test
-
-
-def tfidf(X, train, test):
-    """Weigh words by tf-idf fitted on the training rows, rows of unit length."""
-    weigh = TfidfTransformer().fit(X[train])
-    return weigh.transform(X[train]), weigh.transform(X[test])
+    """Give the first of the papers' splits of a Yahoo set: tf-idf of training pages, and labels."""
+    os.environ.setdefault("EIGENLABEL_DATA", str(data_folder()))
+    protocol = get_table("mlls-table3").protocol(n_splits=1)
+    spec = next(d for d in protocol.data if d.name == name)
+    try:
+        data = load_data(spec)
+    except DataError as error:
+        raise SystemExit(f"{error}; or set EIGENLABEL_DATA to the folder of data sets") from None
+    train, _ = draw_splits(data, protocol.splits, protocol.seed)[0]
+    return TfidfTransformer().fit_transform(data.X[train]), data.Y[train].toarray()
 
 
 def seconds(function):

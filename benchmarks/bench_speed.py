@@ -11,7 +11,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
-from _common import finish, interleaved, load_yahoo, paper_split, seconds, tfidf
+from _common import finish, interleaved, load_yahoo, seconds
 from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV
 from eigenlabel.methods.shared_subspace_cv import PAPER_GRID
 from eigenlabel.model_selection import MultilabelStratifiedKFold
@@ -19,9 +19,6 @@ from eigenlabel.model_selection import MultilabelStratifiedKFold
 
 def main(quick):
     X, Y = load_yahoo("Arts")
-    train, test = paper_split(Y, 0)
-    X, _ = tfidf(X, train, test[:10])
-    Y = Y[train]
     K = (X @ X.T).toarray()
     tuned = SharedSubspaceClassifierCV(alphas=PAPER_GRID)  # the papers' 8 x 8 grid
     functions = {

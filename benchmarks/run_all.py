@@ -32,11 +32,13 @@ def main() -> int:
             return 1
         table, _, result = done.stdout.rpartition("RESULT ")
         first = script.read_text().split('"""')[1].strip()
+        if script.stem == "bench_reproduction":
+            if not quick:
+                _replace_block(DOCS / "reproduction.md", table.strip())
+            table = "In [reproduction](reproduction.md)."
         parts.append(
             f"\n## {script.stem}\n\n{first}\n\n{table.strip()}\n\n```json\n{result.strip()}\n```\n"
         )
-        if script.stem == "bench_quality" and not quick:
-            _replace_block(DOCS / "reproduction.md", table.strip())
     if not quick:
         (DOCS / "benchmarks.md").write_text("".join(parts))
     return 0
@@ -44,7 +46,7 @@ def main() -> int:
 
 def _replace_block(path: Path, text: str) -> None:
     """Put the table between the markers of a page."""
-    begin, end = "<!-- begin bench_quality -->", "<!-- end bench_quality -->"
+    begin, end = "<!-- begin bench_reproduction -->", "<!-- end bench_reproduction -->"
     before, _, rest = path.read_text().partition(begin)
     after = rest.partition(end)[2]
     path.write_text(f"{before}{begin}\n{text}\n{end}{after}")

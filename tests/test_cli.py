@@ -1,20 +1,209 @@
+"""The command line as a user meets it: files in, files and words out, exit codes."""
+
+import csv
+import json
+import os
+import pty
 import subprocess
 import sys
+import termios
 
+import numpy as np
 import pytest
 
-from eigenlabel import __version__
+from eigenlabel import __version__, metrics
 from eigenlabel.cli import main
+from eigenlabel.cli._common import format_table, parse_settings, parse_value
+from eigenlabel.datasets import load, make_shared_subspace, save
+from eigenlabel.experiment import read_records
+from eigenlabel.persistence import load_model
 
 
-def test_demo_finds_the_planted_subspace_and_beats_one_vs_rest(capsys):
-    assert main(["demo", "--samples", "600", "--labels", "12"]) == 0
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Training and test files of planted data, and a model tuned on them."""
+    place = tmp_path_factory.mktemp("cli")
+    data = make_shared_subspace(300, 8, 5, 2, prevalence=0.3, noise=0.2, random_state=0)
+    for name, rows in (("train", range(200)), ("test", range(200, 300))):
+        save(data.subset(samples=list(rows)), place / f"{name}.arff")
+        save(data.subset(samples=list(rows)), place / f"{name}.svm")
+    words = ["tune", place / "train.arff", "-o", place / "m.skops", "--betas", "0.01,1"]
+    assert main([*map(str, words), "--alphas", "0,1,inf", "--dimensions", "1,2"]) == 0
+    return place
+
+
+def run(*words):
+    return main([str(word) for word in words])
+
+
+def test_demo_shows_a_real_result_and_a_page(tmp_path, capsys):
+    page = tmp_path / "demo.html"
+    assert run("demo", "--samples", 300, "--min-positives", 1000, "--report", page) == 0
     out = capsys.readouterr().out
-    rows = {line[:33].strip(): line[33:].split() for line in out.splitlines() if line[:1].isalpha()}
-    ours, theirs = rows["shared subspace, tuned"], rows["one-vs-rest logistic, defaults"]
-    assert float(ours[0]) > float(theirs[0])
-    cosines = out.split("the one found: ")[1].splitlines()[0].split()
-    assert float(cosines[0]) > 0.8
+    figures = {line[:30].strip(): line[30:].split() for line in out.splitlines()}
+    ours, plain = figures["shared subspace, tuned"], figures["one-vs-rest linear SVM"]
+    assert float(ours[0]) > float(plain[0]) > 0.3
+    assert "devel::library" in out.split("first eigenlabels:")[1]
+    assert "role::program" in page.read_text()
+
+
+def test_tune_saves_the_model_it_tells_of(folder, capsys):
+    page = folder / "page.html"
+    words = ["--betas", "0.01,1", "--alphas", "0,1,inf", "--dimensions", "1,2", "--cv", 3]
+    assert (
+        run("tune", folder / "train.arff", "-o", folder / "n.skops", "--report", page, *words) == 0
+    )
+    out = capsys.readouterr().out
+    model = load_model(folder / "n.skops").model[-1]
+    assert f"held-out f1_macro: {model.best_score_:.4f}, best of 12 grid points" in out
+    assert f"alpha = {model.alpha_:g}, beta = {model.beta_:g}" in out
+    assert model.score_grid_.shape == (3, 2, 2)
+    text = page.read_text()
+    assert "label_3" in text
+    assert "http://" not in text.replace("http://www.w3.org", "")
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "libsvm"])
+@pytest.mark.parametrize("rows", [7, 4096])
+def test_predictions_in_every_form_equal_the_models(folder, tmp_path, form, rows):
+    output = tmp_path / f"p.{form}"
+    words = ["-o", output, "--scores", "--rows", rows, "--format", form]
+    assert run("predict", folder / "m.skops", folder / "test.arff", *words) == 0
+    saved, data = load_model(folder / "m.skops"), load(folder / "test.arff")
+    decided, scores = saved.model.predict(data.X), saved.model.decision_function(data.X)
+    names = data.label_names.tolist()
+    lines = output.read_text().splitlines()
+    if form == "csv":
+        found = list(csv.DictReader(lines))
+        labels = [[names.index(w) for w in r["labels"].split("|") if w] for r in found]
+        values = [[float(r[f"score:{n}"]) for n in names] for r in found]
+        assert [r["sample"] for r in found] == [str(i) for i in range(100)]
+    elif form == "jsonl":
+        found = [json.loads(line) for line in lines]
+        labels = [[names.index(w) for w in r["labels"]] for r in found]
+        values = [[r["scores"][n] for n in names] for r in found]
+    else:
+        parts = [line.split(" ") for line in lines]
+        labels = [[int(w) for w in p[0].split(",") if w] for p in parts]
+        values = [[float(w.partition(":")[2]) for w in p[1:]] for p in parts]
+    assert labels == [np.flatnonzero(row).tolist() for row in decided]
+    np.testing.assert_allclose(values, scores, rtol=1e-5)  # six digits are written
+
+
+def test_the_best_labels_come_first(folder, capsys):
+    assert run("predict", folder / "m.skops", folder / "test.arff", "--top", 2) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    saved, data = load_model(folder / "m.skops"), load(folder / "test.arff")
+    best = np.argsort(-saved.model.decision_function(data.X), axis=1)[:, :2]
+    assert [r["labels"] for r in rows] == ["|".join(data.label_names[row]) for row in best]
+
+
+def test_a_failed_prediction_leaves_no_file(folder, tmp_path, capsys):
+    bad = tmp_path / "bad.arff"
+    text = (folder / "test.arff").read_text().rstrip("\n")
+    bad.write_text(text + "\nnonsense\n")
+    (tmp_path / "bad.xml").write_bytes((folder / "test.xml").read_bytes())
+    words = ["-o", tmp_path / "p.csv", "--rows", 10]
+    assert run("predict", folder / "m.skops", bad, *words) == 1
+    assert f"bad.arff, line {text.count(chr(10)) + 2}:" in capsys.readouterr().err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.arff", "bad.xml"]
+
+
+def test_evaluate_gives_every_metric(folder, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    words = ["--json", "--report", page]
+    assert run("evaluate", folder / "m.skops", folder / "test.arff", *words) == 0
+    found = json.loads(capsys.readouterr().out)
+    saved, data = load_model(folder / "m.skops"), load(folder / "test.arff")
+    scores = saved.model.decision_function(data.X)
+    assert found == pytest.approx(metrics.evaluate(data.Y, scores, saved.model.predict(data.X)))
+    assert "label_3" in page.read_text()
+    assert run("evaluate", folder / "m.skops", folder / "test.arff") == 0
+    assert f"f1_macro           {found['f1_macro']:.4f}" in capsys.readouterr().out
+
+
+def test_a_table_of_texts_from_fit_to_predict(tmp_path, capsys):
+    words = {"fruit": "apple pear plum", "tool": "hammer saw drill", "red": "crimson scarlet ruby"}
+    rng = np.random.default_rng(0)
+    rows = []
+    for k in range(90):
+        labels = [name for j, name in enumerate(words) if (k + j) % 3 or rng.uniform() < 0.2]
+        text = " ".join(rng.choice(words[name].split()) for name in labels)
+        rows.append([f"doc{k}", text, ";".join(labels)])
+    with (tmp_path / "texts.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows([["id", "body", "topics"], *rows])
+    reading = ["--text", "body", "--labels", "topics", "--separator", ";", "--samples", "id"]
+    words = ["fit", tmp_path / "texts.csv", "-o", tmp_path / "m.skops", "--method", "ridge"]
+    assert run(*words, *reading, "--set", "betas=[0.01]") == 0
+    (tmp_path / "new.csv").write_text("body,id\nthe scarlet hammer unheard,a\nplum,b\n")
+    assert run("predict", tmp_path / "m.skops", tmp_path / "new.csv") == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[-3:] == ["sample,labels", "a,red|tool", "b,fruit"]
+    assert run("evaluate", tmp_path / "m.skops", tmp_path / "new.csv") == 1
+    assert "no labels to compare with" in capsys.readouterr().err
+
+
+def test_compare_goes_on_and_prints_the_same(folder, tmp_path, capsys):
+    words = ["compare", folder / "train.arff", "--methods", "ridge,linear-svm-plain,logistic"]
+    words += ["--splits", 3, "--metrics", "f1_macro,hamming_loss", "-o", tmp_path / "runs"]
+    assert run(*words, "--dry-run") == 0
+    assert "9 of 9 runs to do" in capsys.readouterr().out
+    assert not (tmp_path / "runs").exists()
+    assert run(*words, "--report", tmp_path / "page.html") == 0
+    first = capsys.readouterr().out
+    records = read_records(tmp_path / "runs")
+    mean = np.mean([r["metrics"]["f1_macro"] for r in records if r["method"] == "logistic"])
+    assert f"logistic          {mean:.4f} ±" in first
+    assert run(*words, "--format", "markdown") == 0
+    assert f"| logistic | {mean:.4f} ±" in capsys.readouterr().out
+    assert read_records(tmp_path / "runs") == records
+    assert "A closer look" in (tmp_path / "page.html").read_text()
+    assert run("report", tmp_path / "runs", "-o", tmp_path / "again.html") == 0
+    assert "logistic" in (tmp_path / "again.html").read_text()
+
+
+def test_report_of_a_model(folder, tmp_path, capsys):
+    words = ["report", folder / "m.skops", "-o", tmp_path / "page.html"]
+    assert run(*words) == 1
+    assert "pass --data" in capsys.readouterr().err
+    assert run(*words, "--data", folder / "test.arff") == 0
+    assert "ranking_loss" in (tmp_path / "page.html").read_text()
+
+
+def test_failed_runs_are_an_exit_code(folder, tmp_path, capsys):
+    (tmp_path / "p.toml").write_text(
+        'methods = [{name = "bad", method = "ridge", parameters = {kernel = "none"}}, "ridge"]\n'
+        f'splits = {{n_splits = 2}}\n[[data]]\nname = "d"\nsource = "{folder / "train.svm"}"\n'
+    )
+    assert run("compare", tmp_path / "p.toml", "-o", tmp_path / "runs", "--splits", 1) == 1
+    captured = capsys.readouterr()
+    assert "1 of 2 runs failed; the first: bad on d, split 0" in captured.err
+    assert "ridge" in captured.out
+
+
+def test_reproduce_lists_and_prints(data_folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("EIGENLABEL_DATA", str(data_folder))
+    assert run("reproduce", "--list") == 0
+    listed = capsys.readouterr().out
+    assert "mlls-table3" in listed
+    assert "cannot be had" in listed
+    words = ["reproduce", "mlls-table3", "--methods", "ML_LS", "--splits", 1, "-o", tmp_path]
+    assert run(*words, "--dry-run") == 0
+    assert "Arts, ML_LS" in capsys.readouterr().out
+    assert run("reproduce") == 1
+    assert "Which table?" in capsys.readouterr().err
+    assert run("reproduce", "mlls-table2") == 0
+    out = capsys.readouterr().out
+    row = next(line for line in out.splitlines() if line.startswith("Arts") and "features" in line)
+    assert row.split() == ["Arts", "features", "published", "17973", "17973", "+0.0000"]
+    assert "missing data: Computers" in out
+
+
+def test_datasets(capsys):
+    assert run("datasets", "list") == 0
+    assert "emotions" in capsys.readouterr().out
+    assert run("datasets", "info", "emotion") == 1
+    assert "did you mean emotions" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -23,7 +212,19 @@ def test_demo_finds_the_planted_subspace_and_beats_one_vs_rest(capsys):
         ([], 2, "required: COMMAND"),
         (["nonsense"], 2, "invalid choice: 'nonsense'"),
         (["demo", "--samples", "many"], 2, "invalid int value"),
-        (["demo", "--labels", "0"], 1, "eigenlabel: n_labels must be an integer >= 1, got 0"),
+        (["demo", "--samples", "3"], 1, "eigenlabel: samples must be an integer between 50 and"),
+        (["fit", "nowhere.csv", "-o", "m.skops"], 1, "nowhere.csv: no such file"),
+        (["fit", "x.csv", "-o", "nowhere/m.skops"], 1, "its folder does not exist"),
+        (["fit", "x.csv", "-o", "m.skops", "--method", "ridg"], 1, "perhaps: ridge"),
+        (["fit", "x.csv", "-o", "m.skops", "--set", "cv"], 1, "Expected NAME=VALUE, got 'cv'"),
+        (
+            ["tune", "x.csv", "-o", "m.skops", "--alphas", "a"],
+            2,
+            "expected numbers such as 0.1,1,inf",
+        ),
+        (["predict", "nowhere.skops", "x.csv"], 1, "nowhere.skops: no such file"),
+        (["reproduce", "mlls-table33"], 1, "perhaps: mlls-table3"),
+        (["report", "nowhere", "-o", "x.html", "--data", "x"], 1, "nowhere: no such file"),
     ],
 )
 def test_wrong_calls_and_failures_have_their_exit_codes(arguments, code, message, capsys):
@@ -35,14 +236,55 @@ def test_help_and_version(capsys):
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.strip() == f"eigenlabel {__version__}"
     assert main(["--help"]) == 0
-    assert "demo" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    for command in ("demo", "fit", "predict", "evaluate", "tune", "compare", "reproduce", "report"):
+        assert f"\n    {command}" in out
+        assert main([command, "--help"]) == 0
+        assert len(capsys.readouterr().out) > 100
 
 
-def test_it_runs_as_a_program():
+def test_it_runs_as_a_program_and_bears_a_closed_pipe():
+    command = f"{sys.executable} -m eigenlabel.cli"
     done = subprocess.run(
-        [sys.executable, "-m", "eigenlabel.cli", "--version"],
+        f"{command} --version; {command} datasets list | head -1",
+        shell=True,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stdout.strip()) == (0, f"eigenlabel {__version__}")
+    version, listing = done.stdout.splitlines()
+    assert version == f"eigenlabel {__version__}"
+    assert "name" in listing
+    assert done.stderr == ""
+
+
+def test_progress_on_a_terminal_and_none_in_a_pipe(folder, tmp_path):
+    words = ["compare", folder / "train.svm", "--methods", "ridge", "--splits", "3"]
+    command = [sys.executable, "-m", "eigenlabel.cli", *map(str, words)]
+    piped = subprocess.run(
+        [*command, "-o", str(tmp_path / "a")], capture_output=True, text=True, check=True
+    )
+    assert piped.stderr == ""
+    master, slave = pty.openpty()
+    termios.tcsetwinsize(slave, (24, 80))
+    subprocess.run([*command, "-o", str(tmp_path / "b")], stderr=slave, stdout=slave, check=True)
+    os.close(slave)
+    assert b"/3 [" in os.read(master, 2**16)
+    os.close(master)
+
+
+def test_values_of_settings():
+    assert parse_settings(["a=1", "b=inf", "c=[1, 2]", "d=text", "e=None", "f=x=y"]) == {
+        "a": 1, "b": np.inf, "c": [1, 2], "d": "text", "e": None, "f": "x=y"
+    }  # fmt: skip
+    assert parse_value("__import__('os')") == "__import__('os')"
+
+
+def test_tables_in_every_form():
+    header, rows = ("a", "b|c"), [("x_1", "2 ± 1"), ("long word", "%")]
+    assert format_table(header, rows) == "a          b|c\nx_1        2 ± 1\nlong word  %"
+    assert format_table(header, rows, "markdown").splitlines()[0] == r"| a | b\|c |"
+    assert format_table(header, rows, "csv") == "a,b|c\nx_1,2 ± 1\nlong word,%"
+    latex = format_table(header, rows, "latex").splitlines()
+    assert latex[3] == r"x\_1 & 2 $\pm$ 1 \\"
+    assert latex[4] == r"long word & \% \\"

@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import eigenlabel
+from eigenlabel.preprocessing import DocumentFrequencySelector
 
 
 def instances():
@@ -25,13 +26,22 @@ def instances():
             found.append(thing())
             if "kernel" in parameters:
                 found.append(thing(kernel="rbf"))
-    return found
+    return [*found, DocumentFrequencySelector(1)]
+
+
+def expected_failures(estimator):
+    """scikit-learn knows its own CCA by name, and passes targets that are no labels to ours."""
+    if type(estimator).__name__ != "CCA":
+        return {}
+    reason = "called with real-valued targets, because of the name"
+    checks = ("check_transformer_general", "check_transformer_data_not_an_array")
+    return dict.fromkeys(checks, reason)
 
 
 # The two checks that skip themselves: array API input needs an environment variable set before
 # scipy is imported, and there is no predict_proba for the check of its format.
 @pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(instances())
+@parametrize_with_checks(instances(), expected_failed_checks=expected_failures)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

@@ -142,3 +142,14 @@ def test_sparse_labels_reach_classifiers_that_want_them_dense(data):
     inner = RandomForestClassifier(5, random_state=0)
     model = ThresholdedClassifier(inner, cv=3).fit(data.X, sp.csr_array(data.Y))
     assert sp.issparse(model.predict(data.X))
+
+
+def test_many_labels_in_int8_keep_their_columns(rng):
+    # scikit-learn numbers the columns of a label matrix in its own dtype: 130 overflow int8.
+    X = rng.standard_normal((60, 130))
+    Y = (X > 1).astype(np.int8)
+    Y[0], Y[1] = 0, 1
+    plain = OneVsRestClassifier(LogisticRegression())
+    model = ThresholdedClassifier(plain, cv=None).fit(X, Y)
+    expected = plain.fit(X, Y.astype(int)).decision_function(X)
+    np.testing.assert_array_equal(model.decision_function(X), expected)

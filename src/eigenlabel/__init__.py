@@ -1,6 +1,19 @@
 """Multi-label learning through the subspace that labels share."""
 
+from importlib import import_module
+from typing import Any
+
 from eigenlabel import datasets, metrics, model_selection, preprocessing, thresholds
+from eigenlabel.methods.neighbours import MLkNN
+from eigenlabel.methods.projection import (
+    CCA,
+    LDA,
+    MDDM,
+    OPLS,
+    HypergraphSpectral,
+    OrthogonalCentroid,
+)
+from eigenlabel.methods.projection_spectral import LPP, MLSI, PCA, PLS, DiscriminativeSelector
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
 from eigenlabel.methods.thresholded import ThresholdedClassifier
@@ -8,12 +21,41 @@ from eigenlabel.methods.thresholded import ThresholdedClassifier
 __version__ = "0.1.0"
 
 __all__ = [
+    "CCA",
+    "LDA",
+    "LPP",
+    "MDDM",
+    "MLSI",
+    "OPLS",
+    "PCA",
+    "PLS",
+    "DiscriminativeSelector",
+    "HypergraphSpectral",
+    "MLkNN",
+    "OrthogonalCentroid",
     "SharedSubspaceClassifier",
     "SharedSubspaceClassifierCV",
     "ThresholdedClassifier",
+    "catalogue",
+    "comparison",
     "datasets",
+    "experiment",
     "metrics",
     "model_selection",
+    "persistence",
     "preprocessing",
+    "report",
+    "reproduce",
     "thresholds",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the modules around experiments when they are first asked for."""
+    if name in ("catalogue", "comparison", "experiment", "persistence", "report", "reproduce"):
+        return import_module(f"eigenlabel.{name}")
+    raise AttributeError(f"module 'eigenlabel' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,4 +1,4 @@
-"""One progress bar for whatever takes long, seen only by someone who watches."""
+"""One way to show progress: a bar where someone watches, silence elsewhere."""
 
 import sys
 
@@ -6,12 +6,12 @@ from tqdm import tqdm
 
 
 def progress(total: int | None, title: str, unit: str = "it") -> tqdm:
-    """Open a bar on stderr, a context manager with ``update(k)``; silent unless on a terminal."""
+    """Give a bar to advance with ``update(k)``; it says nothing where stderr is no terminal."""
     return tqdm(
         total=total,
         desc=title,
         unit=unit,
-        unit_scale=unit == "B",
+        unit_scale=(unit == "B"),
         disable=not sys.stderr.isatty(),
         leave=False,
     )

@@ -228,6 +228,36 @@ def precision_at_k(y_true: Any, scores: Any, k: int = 5, *, sample_weight: Weigh
     return _average(hits, _weights(sample_weight, len(Y)))
 
 
+def hsic(K: Any, L: Any, *, unbiased: bool = False) -> float:
+    """Estimate the Hilbert-Schmidt independence criterion of two kernel matrices.
+
+    The biased estimate is ``tr(H K H L) / (n - 1)^2`` (Gretton et al., 2005), the unbiased one
+    leaves pairs of a sample with itself out (Song et al., 2012) and may be negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenlabel import metrics
+    >>> x = np.array([[0.0], [1.0], [2.0]])
+    >>> metrics.hsic(x @ x.T, x @ x.T)
+    1.0
+    """
+    K, L = np.asarray(K, dtype=float), np.asarray(L, dtype=float)
+    if K.ndim != 2 or K.shape[0] != K.shape[1] or K.shape != L.shape:
+        raise ValueError(f"K and L must be square matrices of one size, got {K.shape}, {L.shape}.")
+    n = len(K)
+    if n < (4 if unbiased else 2):
+        raise ValueError(f"HSIC needs at least {4 if unbiased else 2} samples, got {n}.")
+    if not unbiased:
+        centred = K - K.mean(axis=0)
+        centred -= centred.mean(axis=1, keepdims=True)
+        return float((centred * L.T).sum() / (n - 1) ** 2)
+    K, L = K - np.diag(np.diag(K)), L - np.diag(np.diag(L))
+    apart = K.sum() * L.sum() / ((n - 1) * (n - 2))
+    shared = 2 * (K.sum(axis=0) @ L.sum(axis=1)) / (n - 2)
+    return float(((K * L.T).sum() + apart - shared) / (n * (n - 3)))
+
+
 @dataclass(frozen=True)
 class Metric:
     """A metric with what it reads ("labels" or "scores") and whether more is better."""

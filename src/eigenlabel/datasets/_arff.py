@@ -1,14 +1,14 @@
 """MULAN and MEKA ARFF, dense and sparse.
 
-The header is read line by line, the data in bulk: numbers go through one call of numpy, and only
-a file that does not fit is read again slowly, to say which line is wrong.
+The header is read line by line, the data in blocks of rows, all words of a block at once. A block
+that does not fit is read again row by row, to say which line is wrong.
 """
 
 import re
-import warnings
 import xml.etree.ElementTree as ET
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +17,89 @@ import scipy.sparse as sp
 
 from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._files import DataError, decode, read_bytes, stem
+from eigenlabel.datasets._words import (
+    DIGITS,
+    NEWLINE,
+    SPACE,
+    Lists,
+    Words,
+    cut,
+    read_indices,
+    read_numbers,
+)
 
 NUMERIC = ("numeric", "real", "integer")
-NAME = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+"""
-ATTRIBUTE = re.compile(rf"@attribute\s+({NAME})\s+(.+)", re.IGNORECASE)
+NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+GAP = r"[^\S\n]"
+NAME = r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|[^\s{]+"""
+LINE = re.compile(
+    rf"{GAP}*(?:@attribute{GAP}+({NAME}){GAP}+(\S.*)|@relation(.*)|(@data).*|%.*|)(?:\n|\Z)",
+    re.IGNORECASE,
+)
 VALUE = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*?)\s*,""")
+PADDED = re.compile(r"\s\s|[^\S ]|\s,")  # more white space than one after a comma
 MEKA = re.compile(r"-C\s+(-?\d+)")
 MAX_CELLS = 2**31
+BLOCK = 2**18  # characters read at once: enough to be fast, few enough to need little memory
 
 
-@dataclass(frozen=True)
-class Attribute:
-    """A column: its name, and its values if it is nominal."""
+class Kind:
+    """What the values of an attribute are: any number, or the words of a list."""
 
-    name: str
-    values: tuple[str, ...] | None = None
+    def __init__(self, values: tuple[str, ...] | None = None) -> None:
+        self.values = values
+        self.named = values is not None and not all(map(NUMBER.fullmatch, values))
+        words = reversed(list(enumerate(values or ())))  # of a word that stands twice, the first
+        codes = {word: float(i if self.named else word) for i, word in words}
+        self.numbers = frozenset(() if self.named else codes.values())
+        for number in self.numbers:  # how else they are written most often: 1 or 1.0
+            codes |= dict.fromkeys((repr(number), repr(number).removesuffix(".0")), number)
+        self.codes = codes | {"?": np.nan}
+
+    def code(self, word: str) -> float:
+        """Turn a written value into a number; a listed number may be written in other ways."""
+        if word in self.codes:
+            return self.codes[word]
+        if not self.named:
+            try:
+                number = float(word)
+            except ValueError:
+                raise ValueError("not a number") from None
+            if self.values is None or number in self.numbers:
+                return number
+        raise ValueError("not in its list")
+
+
+class Columns:
+    """The attributes: names, kinds, and the lists of values to look words up in."""
+
+    def __init__(self, names: list[str], kinds: list[Kind]) -> None:
+        self.names, self.kinds = names, kinds
+        listed = [kind for kind in dict.fromkeys(kinds) if kind.values is not None]
+        places = {kind: i for i, kind in enumerate(listed)}
+        self.list_of = np.array([places.get(kind, -1) for kind in kinds])
+        self.lists = Lists([kind.codes for kind in listed])
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def read(self, words: Words, columns: np.ndarray) -> np.ndarray:
+        """Turn words of the given columns into numbers."""
+        lists = self.list_of[columns]
+        free, listed = np.flatnonzero(lists < 0), np.flatnonzero(lists >= 0)
+        if len(free) > len(listed):  # what most words are is tried on all: a copy less
+            values, odd = read_numbers(words)
+            values[listed], odd[listed] = self.lists.look_up(words[listed], lists[listed])
+        else:
+            values, odd = self.lists.look_up(words, lists)
+            values[free], odd[free] = read_numbers(words[free])
+        other = np.flatnonzero(odd)
+        for i, j, word in zip(other, columns[other], words[other].to_list(), strict=True):
+            bare = _unquote(word)
+            if "'" in bare or '"' in bare:
+                raise ValueError("perhaps a part of a quoted value with a comma")
+            values[i] = self.kinds[j].code(bare)
+        return values
 
 
 def _unquote(word: str) -> str:
@@ -56,160 +124,166 @@ def _split(line: str) -> list[str]:
     return words
 
 
-def _parse_attribute(path: Any, text: str, line: int) -> Attribute:
-    match = ATTRIBUTE.match(text)
-    if match is None:
-        raise DataError(path, f"cannot read the attribute {text[:60]!r}", line)
-    name, kind = _unquote(match.group(1)), match.group(2).strip()
-    if kind.startswith("{"):
-        if not kind.endswith("}"):
+def _parse_kind(path: Any, name: str, text: str, line: int) -> Kind:
+    if text.startswith("{"):
+        if not text.endswith("}"):
             raise DataError(path, f"the value list of {name!r} is not closed", line)
-        return Attribute(name, tuple(_split(kind[1:-1])))
-    if kind.split()[0].lower() not in NUMERIC:
+        return Kind(tuple(_split(text[1:-1])))
+    word = text.split(maxsplit=1)[0]
+    if word.lower() not in NUMERIC:
         raise DataError(
-            path, f"attribute {name!r} is of type {kind.split()[0]!r}: only numbers and lists", line
+            path, f"attribute {name!r} is of type {word!r}: only numbers and lists", line
         )
-    return Attribute(name)
+    return Kind()
 
 
-def _header(path: Any, text: str) -> tuple[str, list[Attribute], int, int]:
+def _header(path: Any, text: str) -> tuple[str, Columns, int, int]:
     """Give the relation name, the attributes, where the data begin and on which line."""
-    relation, attributes = "", []
+    relation, names, kinds = "", [], []
+    known: dict[str, Kind] = {}  # attributes of the same kind share it
     at, number = 0, 0
     while at < len(text):
-        end = text.find("\n", at)
-        end = len(text) if end < 0 else end
-        line = text[at:end].strip()
-        at, number = end + 1, number + 1
-        word = line[:10].lower()
-        if word.startswith("@attribute"):
-            attributes.append(_parse_attribute(path, line, number))
-        elif word.startswith("@relation"):
-            relation = _unquote(line[9:])
-        elif word.startswith("@data"):
-            if not attributes:
+        number += 1
+        match = LINE.match(text, at)
+        if match is None:
+            line = text[at:].partition("\n")[0].strip()[:60]
+            reason = "expected @attribute or @data, found"
+            if line.lower().startswith("@attribute"):
+                reason = "cannot read the attribute"
+            raise DataError(path, f"{reason} {line!r}", number)
+        at = match.end()
+        name, kind, title, data = match.groups()
+        if name is not None:
+            name = _unquote(name)
+            if kind not in known:
+                known[kind] = _parse_kind(path, name, kind.strip(), number)
+            names.append(name)
+            kinds.append(known[kind])
+        elif title is not None:
+            relation = _unquote(title)
+        elif data is not None:
+            if not names:
                 raise DataError(path, "no @attribute before @data", number)
-            return relation, attributes, at, number
-        elif line and not line.startswith("%"):
-            raise DataError(path, f"expected @attribute or @data, found {line[:60]!r}", number)
+            return relation, Columns(names, kinds), at, number
     raise DataError(path, "no @data line: the file is cut off or not ARFF")
 
 
-def _rows(text: str, first: int) -> list[tuple[int, str]]:
-    """List the data lines with their numbers."""
-    lines = enumerate(map(str.strip, text.split("\n")), first + 1)
-    return [(number, line) for number, line in lines if line and not line.startswith("%")]
+def _rows(text: str, first: int) -> tuple[list[str], list[int]]:
+    """List the data lines, and their numbers."""
+    lines = [line.strip() for line in text.split("\n")]
+    kept = [i for i, line in enumerate(lines) if line and line[0] != "%"]
+    return [lines[i] for i in kept], [first + 1 + i for i in kept]
 
 
-def _code(path: Any, attribute: Attribute, word: str, line: int) -> float:
-    """Turn one written value into a number."""
-    if word == "?":
-        return np.nan
-    if attribute.values is None or _is_numeric(attribute):
+def _blocks(rows: list[str], numbers: list[int]) -> Iterator[tuple[list[str], list[int]]]:
+    """Give rows of about BLOCK characters at a time, and their numbers."""
+    block = np.cumsum([len(row) for row in rows]) // BLOCK
+    bounds = [0, *(np.flatnonzero(np.diff(block)) + 1), len(rows)]
+    for start, end in pairwise(bounds):
+        yield rows[start:end], numbers[start:end]
+
+
+def _code(path: Any, columns: Columns, j: int, word: str, line: int) -> float:
+    try:
+        return columns.kinds[j].code(word)
+    except ValueError as error:
+        raise DataError(path, f"{columns.names[j]!r} is {word!r}, {error}", line) from None
+
+
+def _dense(path: Any, columns: Columns, rows: list[str], numbers: list[int]) -> np.ndarray:
+    """Read rows of one value for each attribute."""
+    out, at = np.empty((len(rows), len(columns))), 0
+    for block, lines in _blocks(rows, numbers):
         try:
-            number = float(word)
+            values = _dense_block(columns, block)
         except ValueError:
-            raise DataError(path, f"{attribute.name!r} is {word!r}, not a number", line) from None
-        if attribute.values is not None and word not in attribute.values:
-            raise DataError(path, f"{attribute.name!r} is {word!r}, not in its list", line)
-        return number
-    if word not in attribute.values:
-        raise DataError(path, f"{attribute.name!r} is {word!r}, not in its list", line)
-    return attribute.values.index(word)
-
-
-def _is_numeric(attribute: Attribute) -> bool:
-    """Tell numbers, and lists of numbers such as {0,1}, from named values."""
-    return attribute.values is None or all(
-        re.fullmatch(r"[+-]?\d+(\.\d+)?", v) for v in attribute.values
-    )
-
-
-def _bulk(words: str) -> np.ndarray | None:
-    """Read numbers separated by white space, or give None where something else is among them."""
-    if not words.strip():
-        return np.zeros(0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # how it says that it stopped early
-        try:
-            return np.fromstring(words, sep=" ")
-        except (DeprecationWarning, ValueError):
-            return None
-
-
-def _dense(path: Any, rows: list[tuple[int, str]], attributes: list[Attribute]) -> np.ndarray:
-    n, d = len(rows), len(attributes)
-    if all(map(_is_numeric, attributes)):
-        numbers = _bulk(",".join(line for _, line in rows).replace(",", " "))
-        even = all(line.count(",") == d - 1 for _, line in rows)
-        if numbers is not None and even and len(numbers) == n * d:
-            return numbers.reshape(n, d)
-    out = np.empty((n, d))
-    lookup = [
-        None if _is_numeric(a) else {v: float(i) for i, v in enumerate(a.values or ())}
-        for a in attributes
-    ]
-    for i, (number, line) in enumerate(rows):
-        words = _split(line)
-        if len(words) != d:
-            raise DataError(path, f"{len(words)} values for {d} attributes", number)
-        try:
-            out[i] = [
-                float(w) if known is None else known[w]
-                for w, known in zip(words, lookup, strict=True)
-            ]
-        except (KeyError, ValueError):
-            coded = (_code(path, a, w, number) for a, w in zip(attributes, words, strict=True))
-            out[i] = list(coded)
+            values = _dense_slowly(path, columns, block, lines)
+        out[at : at + len(block)] = values
+        at += len(block)
     return out
 
 
-def _sparse(path: Any, rows: list[tuple[int, str]], attributes: list[Attribute]) -> sp.csr_array:
+def _dense_block(columns: Columns, rows: list[str]) -> np.ndarray:
+    n, d = len(rows), len(columns)
+    if any(row.count(",") >= d for row in rows if len(row) > BLOCK):
+        raise ValueError("a row that would need much memory, and is too long anyway")
+    if PADDED.search(rows[0]):
+        rows = [",".join(map(str.strip, row.split(","))) for row in rows]
+    words = cut("\n".join([*rows, ""]), NEWLINE)
+    if words.bytes_at(words.ends).tobytes() != (b"," * (d - 1) + b"\n") * n:
+        raise ValueError("rows of another length, or quoted commas")
+    return columns.read(words, np.tile(np.arange(d), n)).reshape(n, d)
+
+
+def _dense_slowly(path: Any, columns: Columns, rows: list[str], numbers: list[int]) -> np.ndarray:
+    """Read rows one by one, which allows quoted commas and finds the line that is wrong."""
+    out = np.empty((len(rows), len(columns)))
+    for i, (row, number) in enumerate(zip(rows, numbers, strict=True)):
+        words = _split(row)
+        if len(words) != len(columns):
+            raise DataError(path, f"{len(words)} values for {len(columns)} attributes", number)
+        out[i] = [_code(path, columns, j, word, number) for j, word in enumerate(words)]
+    return out
+
+
+def _sparse(path: Any, columns: Columns, rows: list[str], numbers: list[int]) -> sp.csr_array:
     """Read ``{index value, ...}`` rows; what is left out is zero, or a list's first value."""
-    n, d = len(rows), len(attributes)
-    counts = np.array([line.count(",") + (len(line) > 2) for _, line in rows])
-    body = " ".join(line[1:-1] for _, line in rows).replace(",", " ")
-    numbers = _bulk(body) if all(map(_is_numeric, attributes)) else None
-    closed = all(line[0] == "{" and line[-1] == "}" for _, line in rows)
-    if numbers is None or not closed or len(numbers) != 2 * counts.sum():
-        return _sparse_slowly(path, rows, attributes)
-    index = numbers[::2].astype(np.int64)
+    parts = []
+    for block, lines in _blocks(rows, numbers):
+        try:
+            parts.append(_sparse_block(columns, block))
+        except ValueError:
+            parts.append(_sparse_slowly(path, columns, block, lines))
+    values, indices, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
     ends = np.concatenate([[0], np.cumsum(counts)])
-    rising = np.ones(len(index), dtype=bool)
-    rising[1:] = index[1:] > index[:-1]
-    rising[ends[:-1][counts > 0]] = True
-    if not rising.all() or (len(index) and (index.min() < 0 or index.max() >= d)):
-        return _sparse_slowly(path, rows, attributes)
-    return sp.csr_array((numbers[1::2], index, ends), shape=(n, d))
+    return sp.csr_array((values, indices, ends), shape=(len(rows), len(columns)))
+
+
+def _sparse_block(columns: Columns, rows: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Give the values, their columns, and how many each row has."""
+    if not all(row[0] == "{" and row[-1] == "}" for row in rows):
+        raise ValueError("a row without braces")
+    rows = [row[1:-1].strip() for row in rows]
+    counts = np.array([row.count(",") + bool(row) for row in rows])
+    if counts.max() > len(columns):
+        raise ValueError("more values than attributes")
+    if PADDED.search(rows[0]):
+        rows = [" ".join(row.split()).replace(" ,", ",") for row in rows]
+    words = cut(",".join([*filter(None, rows), ""]), SPACE)
+    if words.bytes_at(words.ends).tobytes() != b" ," * counts.sum():
+        raise ValueError("not an index, a space, a value and a comma in turn")
+    indices, odd = read_indices(words[::2])
+    ends = np.cumsum(counts)
+    rises = np.diff(indices) > 0
+    rises[ends[:-1][(counts[1:] > 0) & (ends[:-1] > 0)] - 1] = True  # where a row begins
+    if odd.any() or not rises.all() or indices.max(initial=0) >= len(columns):
+        raise ValueError("indices that do not rise or are too large")
+    return columns.read(words[1::2], indices), indices, counts
 
 
 def _sparse_slowly(
-    path: Any, rows: list[tuple[int, str]], attributes: list[Attribute]
-) -> sp.csr_array:
-    """Read sparse rows one by one, which allows named values and finds the line that is wrong."""
-    data, indices, ends = [], [], [0]
-    for number, line in rows:
-        if not (line.startswith("{") and line.endswith("}")):
+    path: Any, columns: Columns, rows: list[str], numbers: list[int]
+) -> tuple[list[float], list[int], list[int]]:
+    """Read rows one by one, which allows any order and finds the line that is wrong."""
+    values, indices, counts = [], [], []
+    for row, number in zip(rows, numbers, strict=True):
+        if not (row.startswith("{") and row.endswith("}")):
             raise DataError(path, "a sparse row must stand in braces", number)
         seen: dict[int, float] = {}
-        for pair in filter(None, _split(line[1:-1])):
-            index, _, word = pair.partition(" ")
-            if not index.isdigit() or not word:
+        for pair in filter(None, _split(row[1:-1])):
+            index, *word = pair.split(maxsplit=1)
+            if not (index.isascii() and index.isdigit() and word):
                 raise DataError(path, f"expected 'index value', found {pair[:40]!r}", number)
-            if int(index) >= len(attributes):
-                raise DataError(
-                    path, f"index {index} beyond the {len(attributes)} attributes", number
-                )
-            if int(index) in seen:
+            if len(index) > DIGITS or int(index) >= len(columns):
+                raise DataError(path, f"index {index} beyond the {len(columns)} attributes", number)
+            j = int(index)
+            if j in seen:
                 raise DataError(path, f"index {index} stands twice", number)
-            seen[int(index)] = _code(path, attributes[int(index)], _unquote(word), number)
+            seen[j] = _code(path, columns, j, _unquote(word[0]), number)
         indices += sorted(seen)
-        data += [seen[i] for i in sorted(seen)]
-        ends.append(len(indices))
-    return sp.csr_array(
-        (np.array(data, dtype=float), np.array(indices, dtype=np.int64), ends),
-        shape=(len(rows), len(attributes)),
-    )
+        values += [seen[j] for j in sorted(seen)]
+        counts.append(len(seen))
+    return values, indices, counts
 
 
 def read_label_names(path: Any) -> tuple[list[str], tuple[str, ...]]:
@@ -247,11 +321,12 @@ def _label_columns(
     if xml is not None:
         if not xml.is_file():
             raise DataError(xml, "no such file")
-        wanted, notes = read_label_names(xml)
-        missing = sorted(set(wanted) - set(names))
+        found, notes = read_label_names(xml)
+        wanted = set(found)
+        missing = sorted(wanted - set(names))
         if missing:
             raise DataError(xml, f"label {missing[0]!r} is no attribute of {path.name}")
-        return np.isin(names, wanted), notes
+        return np.array([name in wanted for name in names]), notes
     match = MEKA.search(relation)
     if match is None:
         raise DataError(
@@ -287,30 +362,30 @@ def load_mulan(
     """
     path = Path(path)
     text = decode(path, read_bytes(path, max_bytes), encoding)
-    relation, attributes, at, first = _header(path, text)
-    names = [a.name for a in attributes]
+    relation, columns, at, first = _header(path, text)
+    names = columns.names
     double = next((name for name, count in Counter(names).items() if count > 1), None)
     if double is not None:
         raise DataError(path, f"attribute {double!r} stands twice")
     is_label, notes = _label_columns(path, xml, relation, names)
-    rows = _rows(text[at:], first)
+    rows, numbers = _rows(text[at:], first)
     if not rows:
         raise DataError(path, "no data after @data")
-    sparse = rows[0][1].startswith("{")
-    if not sparse and len(rows) * len(attributes) > MAX_CELLS:
-        raise DataError(path, f"{len(rows)} x {len(attributes)} values are too many")
-    values = (_sparse if sparse else _dense)(path, rows, attributes)
+    sparse = rows[0].startswith("{")
+    if not sparse and len(rows) * len(columns) > MAX_CELLS:
+        raise DataError(path, f"{len(rows)} x {len(columns)} values are too many")
+    values = (_sparse if sparse else _dense)(path, columns, rows, numbers)
     Y = sp.csr_array(values[:, is_label])
     Y.eliminate_zeros()
     if not np.isin(Y.data, (1.0,)).all():
         raise DataError(path, f"labels must be 0 or 1, found {Y.data[Y.data != 1][0]:g}")
-    features = [a for a, label in zip(attributes, is_label, strict=True) if not label]
+    features = np.flatnonzero(~is_label)
     return Dataset(
         X=values[:, ~is_label],
         Y=Y.astype(np.int8),
-        feature_names=np.array([a.name for a in features]),
+        feature_names=np.array([names[j] for j in features]),
         label_names=np.array(names)[is_label],
-        categories={a.name: a.values for a in features if not _is_numeric(a)},
+        categories={names[j]: columns.kinds[j].values for j in features if columns.kinds[j].named},
         source=path.name,
         notes=notes,
     )

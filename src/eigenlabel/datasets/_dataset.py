@@ -1,10 +1,11 @@
 """The one form every data source ends in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,12 @@ class Dataset:
     notes: tuple[str, ...] = ()
     truth: Mapping[str, np.ndarray] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        # Compiled parts of scikit-learn refuse 64-bit indices; its OneVsRestClassifier mixes up
+        # the columns of an int8 label matrix with more than 127 labels.
+        for name, dtype in (("X", None), ("Y", np.int64)):
+            object.__setattr__(self, name, _widely_readable(getattr(self, name), dtype))
+
     def view(self, name: str) -> Any:
         """Give the columns of X that belong to a view."""
         if name not in self.views:
@@ -44,9 +51,68 @@ class Dataset:
             raise KeyError(f"No view {name!r}; there are: {known}.")
         return self.X[:, self.views[name]]
 
+    def subset(self, *, samples: Any = None, features: Any = None, labels: Any = None) -> "Dataset":
+        """Keep some samples, features and labels, by position in rising order, and all that goes
+        with them: names, views, and what is left of the splits.
+        """
+        n, d = self.X.shape
+        rows, columns, kept = (
+            np.arange(size) if given is None else _positions(given, size)
+            for given, size in ((samples, n), (features, d), (labels, self.Y.shape[1]))
+        )
+        names = self.feature_names[columns]
+        place = np.full(n, -1)
+        place[rows] = np.arange(len(rows))
+        return replace(
+            self,
+            X=_columns(_rows(self.X, rows), columns),
+            Y=_columns(_rows(self.Y, rows), kept),
+            feature_names=names,
+            label_names=self.label_names[kept],
+            sample_names=None if self.sample_names is None else self.sample_names[rows],
+            views={
+                name: slice(*np.searchsorted(columns, [s.start, s.stop]).tolist())
+                for name, s in self.views.items()
+            },
+            splits={
+                name: (place[train][place[train] >= 0], place[test][place[test] >= 0])
+                for name, (train, test) in self.splits.items()
+            },
+            categories={k: v for k, v in self.categories.items() if k in set(names.tolist())},
+            truth={},
+        )
+
     def __repr__(self) -> str:
         n, d = self.X.shape
         parts = [f"{n} samples", f"{d} features", f"{self.Y.shape[1]} labels"]
         if len(self.views) > 1:
             parts.append(f"{len(self.views)} views")
         return f"Dataset({', '.join(parts)}; {self.source})"
+
+
+def _widely_readable(A: Any, dtype: Any) -> Any:
+    """Give A in the dtype, with 32-bit indices if it is sparse and they suffice."""
+    if dtype is not None and A.dtype != dtype:
+        A = A.astype(dtype)
+    if sp.issparse(A) and A.indices.dtype != np.int32 and max(A.nnz, *A.shape) < 2**31:
+        parts = (A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32))
+        A = sp.csr_array(parts, shape=A.shape)
+    return A
+
+
+def _positions(given: Any, size: int) -> np.ndarray:
+    positions = np.asarray(given)
+    if positions.dtype == bool:
+        positions = np.flatnonzero(positions)
+    rising = positions.ndim == 1 and (np.diff(positions) > 0).all()
+    if not rising or (positions.size and not 0 <= positions[0] <= positions[-1] < size):
+        raise ValueError(f"Positions must rise and lie between 0 and {size - 1}.")
+    return positions.astype(np.int64)
+
+
+def _rows(A: Any, rows: np.ndarray) -> Any:
+    return A if len(rows) == A.shape[0] else A[rows]
+
+
+def _columns(A: Any, columns: np.ndarray) -> Any:
+    return A if len(columns) == A.shape[1] else A[:, columns]

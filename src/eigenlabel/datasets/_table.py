@@ -106,7 +106,7 @@ def from_frame(
     >>> frame = pd.DataFrame({"size": [1, 2], "a": [0, 1], "b": [True, True]})
     >>> from_frame(frame, labels=["a", "b"]).Y.toarray()
     array([[0, 1],
-           [1, 1]], dtype=int8)
+           [1, 1]])
     """
     options = Options(labels, separator, text, samples, drop)
     return to_dataset(to_table("frame", frame), options, like, "frame")

@@ -109,8 +109,9 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if fit_params.get("sample_weight") is not None:
             weights = check_row_weights(fit_params["sample_weight"], len(Y))
             fit_params = {**fit_params, "sample_weight": weights}
-        # Many classifiers, and cross_val_predict, take dense label matrices only.
-        target = Y.astype(int) if self._codec.sparse_type else y
+        # Many classifiers, and cross_val_predict, take dense label matrices only, and
+        # OneVsRestClassifier mixes up the columns of an int8 one with more than 127 labels.
+        target = Y.astype(int) if self._codec.multilabel else y
         self.estimator_ = clone(self.estimator).fit(X, target, **fit_params)
         if self._codec.multilabel:
             self.oof_scores_ = self._collect_scores(X, target, fit_params)

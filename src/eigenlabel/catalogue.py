@@ -1,0 +1,137 @@
+"""Methods by name, ready to run: ours, the papers', and what a user would pick instead.
+
+A method that is registered here appears in ``eigenlabel compare`` and in every table of
+``eigenlabel reproduce`` that names it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, add_dummy_feature
+from sklearn.svm import LinearSVC
+
+from eigenlabel.methods.shared_subspace_cv import PAPER_GRID, SharedSubspaceClassifierCV
+from eigenlabel.methods.thresholded import ThresholdedClassifier
+from eigenlabel.metrics import METRICS
+from eigenlabel.model_selection import MultilabelStratifiedKFold
+
+
+@dataclass(frozen=True)
+class Method:
+    """How a method is made, and what it is in a few words."""
+
+    make: Callable[[], Any]
+    about: str
+
+
+def search(estimator: Any, grid: Mapping[str, Any], scoring: str = "f1_macro", cv: int = 5) -> Any:
+    """Tune an estimator over a grid by stratified folds and a metric of ours."""
+    metric = METRICS[scoring]
+    scorer = make_scorer(
+        metric.function,
+        greater_is_better=metric.greater_is_better,
+        response_method="predict" if metric.reads == "labels" else "decision_function",
+    )
+    return GridSearchCV(estimator, dict(grid), scoring=scorer, cv=MultilabelStratifiedKFold(cv))
+
+
+def _paper_subspace() -> Any:
+    """ML_LS as published: the bias is a penalised feature, thresholds come from training scores."""
+    model = SharedSubspaceClassifierCV(
+        PAPER_GRID, threshold="f1", threshold_on="training", fit_intercept=False
+    )
+    return make_pipeline(FunctionTransformer(add_dummy_feature, accept_sparse=True), model)
+
+
+def _paper_svm(**parameters: Any) -> Any:
+    svm = OneVsRestClassifier(LinearSVC(**parameters))
+    return ThresholdedClassifier(svm, strategy="f1", cv=None)
+
+
+def _paper_tuned_svm() -> Any:
+    return search(_paper_svm(), {"estimator__estimator__C": 10.0 ** np.arange(-5, 6)})
+
+
+def _plain_tuned_svm() -> Any:
+    """Tune C of binary SVMs that decide at zero, as Zhang and Zhou (TKDD 2010) seem to do."""
+    svm = OneVsRestClassifier(LinearSVC())
+    return search(svm, {"estimator__C": 10.0 ** np.arange(-2, 3)}, "f1_micro")
+
+
+METHODS: dict[str, Method] = {
+    "shared-subspace": Method(
+        SharedSubspaceClassifierCV, "shared-subspace least squares, tuned with its thresholds"
+    ),
+    "shared-subspace-rbf": Method(
+        lambda: SharedSubspaceClassifierCV(kernel="rbf"), "the same with a Gaussian kernel"
+    ),
+    "ridge": Method(
+        lambda: SharedSubspaceClassifierCV([0.0]), "one ridge regression a label, tuned, thresholds"
+    ),
+    "linear-svm": Method(
+        lambda: ThresholdedClassifier(OneVsRestClassifier(LinearSVC())),
+        "one-vs-rest linear SVM, C = 1, with our thresholds",
+    ),
+    "linear-svm-plain": Method(
+        lambda: OneVsRestClassifier(LinearSVC()), "one-vs-rest linear SVM as it is"
+    ),
+    "logistic": Method(
+        lambda: ThresholdedClassifier(OneVsRestClassifier(LogisticRegression(max_iter=1000))),
+        "one-vs-rest logistic regression with our thresholds",
+    ),
+    "ML_LS": Method(_paper_subspace, "shared subspace in the papers' setting"),
+    "SVM": Method(_paper_tuned_svm, "linear SVM in the papers' setting, C by 5 folds"),
+    "ORI+SVM": Method(_plain_tuned_svm, "linear SVM on the original features, C by 5 folds"),
+    "SVM_C": Method(_paper_svm, "linear SVM in the papers' setting, C = 1"),
+}
+
+
+def make(
+    name: str,
+    parameters: Mapping[str, Any] | None = None,
+    grid: Mapping[str, Any] | None = None,
+    scoring: str = "f1_macro",
+) -> Any:
+    """Make a method of the catalogue, with other parameters or a grid to tune over.
+
+    Examples
+    --------
+    >>> from eigenlabel.catalogue import make
+    >>> make("ridge", {"cv": 3}).cv
+    3
+    """
+    if name not in METHODS:
+        close = get_close_matches(name, METHODS, n=3, cutoff=0.4) or METHODS
+        raise ValueError(f"No method {name!r}; perhaps: {', '.join(close)}.")
+    return configure(METHODS[name].make(), parameters, grid, scoring)
+
+
+def configure(
+    estimator: Any,
+    parameters: Mapping[str, Any] | None = None,
+    grid: Mapping[str, Any] | None = None,
+    scoring: str = "f1_macro",
+) -> Any:
+    """Give a clone of an estimator with other parameters, tuned over a grid if one is given."""
+    made = clone(estimator).set_params(**(parameters or {}))
+    return search(made, grid, scoring) if grid else made
+
+
+def chosen_parameters(model: Any) -> dict[str, Any]:
+    """Give the parameters that a fitted model chose for itself, wherever in it they were chosen."""
+    found: dict[str, Any] = {}
+    parts = [getattr(model, name, None) for name in ("estimator_", "best_estimator_")]
+    parts += [step for _, step in getattr(model, "steps", ())]
+    for part in parts:
+        if part is not None and not isinstance(part, str):
+            found |= chosen_parameters(part)
+    return found | dict(getattr(model, "best_params_", {}))

@@ -1,0 +1,45 @@
+"""The command line: words in, calls out, an exit code; no mathematics.
+
+Exit codes: 0 done, 1 failed, 2 called wrongly.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from eigenlabel import __version__
+from eigenlabel.cli import _datasets, _demo, _models, _runs
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="eigenlabel",
+        description="Multi-label learning through the subspace that labels share.",
+        epilog="Begin with: eigenlabel demo. 'eigenlabel COMMAND --help' explains a command.",
+    )
+    parser.add_argument("--version", action="version", version=f"eigenlabel {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for part in (_demo, _models, _runs, _datasets):
+        part.add_parser(commands)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and give its exit code."""
+    try:
+        parsed = _parser().parse_args(arguments)
+        parsed.run(parsed)
+        sys.stdout.flush()
+    except SystemExit as stop:  # argparse: help, version, or a wrong call
+        return int(stop.code or 0)
+    except BrokenPipeError:  # the reader has seen enough, as in: eigenlabel ... | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        print("eigenlabel: stopped; what was finished is kept", file=sys.stderr)
+        return 1
+    except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
+        print(f"eigenlabel: {error}", file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,212 @@
+"""``fit``, ``tune``, ``predict`` and ``evaluate``: models from files, in files."""
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from sklearn.pipeline import make_pipeline
+
+from eigenlabel import SharedSubspaceClassifierCV, catalogue, report, thresholds
+from eigenlabel.cli._common import (
+    TABLE_OPTIONS,
+    add_data_options,
+    check_folder,
+    data_path,
+    dense,
+    format_table,
+    integers,
+    numbers,
+    parse_settings,
+    read_data,
+    reader_options,
+)
+from eigenlabel.cli._pages import about, evaluated, model_sections
+from eigenlabel.cli._predictions import FORMS, write_predictions
+from eigenlabel.datasets import Dataset
+from eigenlabel.persistence import SavedModel, load_model, save_model
+from eigenlabel.preprocessing import PREPARATIONS, make_preparation
+
+
+def add_parser(commands: argparse._SubParsersAction) -> None:
+    """Register the four commands."""
+    fit = commands.add_parser(
+        "fit",
+        help="fit a method to a data file and save the model",
+        description="Fit any method of the catalogue, as it is or with --set.",
+    )
+    _add_fitting(fit)
+    known = "; ".join(f"{name}: {m.about}" for name, m in catalogue.METHODS.items())
+    fit.add_argument("--method", default="shared-subspace", metavar="NAME", help=known)
+    fit.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter")
+    fit.set_defaults(run=_fit)
+
+    tune = commands.add_parser(
+        "tune",
+        help="tune a shared-subspace model on a data file, with a page that shows it",
+        description="Cross-validate the whole grid of alpha, beta and dimension exactly, fit the "
+        "best point with its thresholds, and show the surface and the labels on a page.",
+    )
+    _add_fitting(tune)
+    tune.add_argument("--report", metavar="PAGE", help="write an HTML page")
+    tune.add_argument("--alphas", type=numbers, metavar="A,B,...", help="0,1e-6,...,1,inf")
+    tune.add_argument("--betas", type=numbers, metavar="A,B,...", help="0,1e-6,...,1")
+    tune.add_argument("--dimensions", type=integers, metavar="R,S,...", help="by the papers' rule")
+    tune.add_argument("--cv", type=int, default=5, metavar="K", help="folds (default 5)")
+    tune.add_argument("--scoring", default="f1_macro", help="metric to tune for (default f1_macro)")
+    tune.add_argument("--threshold", default="mixed", choices=thresholds.RULES)
+    tune.add_argument("--kernel", default="linear", help="linear, rbf, poly, ... (default linear)")
+    tune.add_argument(
+        "--gamma", type=float, help="width of the rbf kernel, 1 / features by default"
+    )
+    tune.set_defaults(run=_tune)
+
+    predict = commands.add_parser(
+        "predict",
+        help="predict the labels of a data file with a saved model",
+        description="Predict piece by piece: the file may be larger than memory.",
+    )
+    predict.add_argument("model", metavar="MODEL")
+    predict.add_argument("data", metavar="DATA")
+    predict.add_argument("-o", "--output", metavar="FILE", help="standard output by default")
+    predict.add_argument("--format", choices=FORMS, help="by the output's name, else csv")
+    predict.add_argument("--scores", action="store_true", help="write every label's score too")
+    predict.add_argument("--top", type=int, metavar="K", help="the K best labels, not the decided")
+    predict.add_argument("--rows", type=int, default=4096, help="samples a piece (default 4096)")
+    add_data_options(predict)
+    predict.set_defaults(run=_predict)
+
+    evaluate = commands.add_parser(
+        "evaluate",
+        help="compare a saved model's predictions with the labels of a data file",
+        description="Print every metric; docs/api/metrics.md tells their conventions.",
+    )
+    evaluate.add_argument("model", metavar="MODEL")
+    evaluate.add_argument("data", metavar="DATA")
+    evaluate.add_argument("--json", action="store_true", help="for machines")
+    evaluate.add_argument("--report", metavar="PAGE", help="write an HTML page")
+    add_data_options(evaluate)
+    evaluate.set_defaults(run=_evaluate)
+
+
+def _add_fitting(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "data", metavar="DATA", help="a file, a known data set (see 'datasets list'), or debtags"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="MODEL", required=True, help="such as model.skops"
+    )
+    parser.add_argument(
+        "--prepare", choices=PREPARATIONS, default="auto", help="of features (default auto)"
+    )
+    add_data_options(parser)
+
+
+def _train(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Dataset, float]:
+    check_folder(arguments.output)
+    options = reader_options(arguments)
+    data = read_data(arguments.data, options)
+    print(data)
+    for note in data.notes:
+        print(f"note: {note}")
+    prepare = make_preparation(
+        arguments.prepare, data.X, feature_names=data.feature_names, categories=data.categories
+    )
+    start = time.perf_counter()
+    model = make_pipeline(prepare, method).fit(data.X, dense(data.Y))
+    seconds = time.perf_counter() - start
+    kept = {k: v for k, v in options.items() if k in TABLE_OPTIONS}
+    noted = {"data": data.source, "samples": data.X.shape[0], "method": type(method).__name__}
+    saved = SavedModel(
+        model,
+        data.feature_names,
+        data.label_names,
+        categories=data.categories,
+        views=data.views,
+        options=kept,
+        about=noted,
+    )
+    save_model(saved, arguments.output)
+    return saved, data, seconds
+
+
+def _tell(saved: SavedModel, seconds: float, output: str) -> None:
+    chosen = catalogue.chosen_parameters(saved.model).items()
+    if chosen:
+        words = (f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}" for k, v in chosen)
+        print("chosen: " + ", ".join(words))
+    print(f"fitted in {seconds:.1f} s, saved in {output}")
+
+
+def _fit(arguments: argparse.Namespace) -> None:
+    method = catalogue.make(arguments.method, parse_settings(arguments.set))
+    saved, _, seconds = _train(arguments, method)
+    _tell(saved, seconds, arguments.output)
+
+
+def _tune(arguments: argparse.Namespace) -> None:
+    check_folder(arguments.report)
+    model = SharedSubspaceClassifierCV(
+        arguments.alphas,
+        arguments.betas,
+        arguments.dimensions,
+        cv=arguments.cv,
+        scoring=arguments.scoring,
+        threshold=arguments.threshold,
+        kernel=arguments.kernel,
+        gamma=arguments.gamma,
+    )
+    saved, data, seconds = _train(arguments, model)
+    tuned = saved.model[-1]
+    points = len(tuned.cv_results_["params"])
+    print(f"held-out {arguments.scoring}: {tuned.best_score_:.4f}, best of {points} grid points")
+    _tell(saved, seconds, arguments.output)
+    if arguments.report:
+        page = report.page(
+            f"Tuned on {data.source}",
+            model_sections(tuned, data, seconds),
+            subtitle=f"{data.X.shape[0]} samples, {data.X.shape[1]} features, "
+            f"{data.Y.shape[1]} labels; held-out {arguments.scoring} {tuned.best_score_:.4f}",
+            about=about(arguments),
+        )
+        print(f"page: {report.write(page, arguments.report)}")
+
+
+def _read_options(saved: SavedModel, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Read a file as the model's training file was, but for what is said now."""
+    return {**saved.options, **reader_options(arguments)}
+
+
+def _predict(arguments: argparse.Namespace) -> None:
+    check_folder(arguments.output)
+    saved = load_model(arguments.model)
+    if arguments.top is not None and not 1 <= arguments.top <= len(saved.label_names):
+        raise ValueError(f"--top must be between 1 and {len(saved.label_names)}, the labels.")
+    count = write_predictions(
+        saved,
+        data_path(arguments.data),
+        _read_options(saved, arguments),
+        output=arguments.output,
+        form=arguments.format,
+        scores=arguments.scores,
+        top=arguments.top,
+        rows=arguments.rows,
+    )
+    if arguments.output:
+        print(f"{count} samples predicted, in {arguments.output}")
+
+
+def _evaluate(arguments: argparse.Namespace) -> None:
+    check_folder(arguments.report)
+    saved = load_model(arguments.model)
+    data = read_data(arguments.data, _read_options(saved, arguments), like=saved)
+    found, sections = evaluated(saved, data)
+    if arguments.json:
+        print(json.dumps(found))
+    else:
+        print(data)
+        print(format_table(("metric", "value"), [(k, f"{v:.4f}") for k, v in found.items()]))
+    if arguments.report:
+        title = f"{Path(arguments.model).name} on {data.source}"
+        report.write(report.page(title, sections, about=about(arguments)), arguments.report)

@@ -1,0 +1,118 @@
+"""Predictions from files of any size to CSV, LIBSVM text or JSON lines."""
+
+import contextlib
+import csv
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+import scipy.sparse as sp
+
+from eigenlabel.datasets import iterate
+from eigenlabel.experiment import scores_of
+from eigenlabel.persistence import SavedModel
+
+FORMS = ("csv", "libsvm", "jsonl")
+SUFFIXES = {".csv": "csv", ".svm": "libsvm", ".libsvm": "libsvm", ".jsonl": "jsonl"}
+SEPARATOR = "|"
+
+
+def write_predictions(
+    saved: SavedModel,
+    data: Any,
+    options: dict[str, Any],
+    *,
+    output: str | None,
+    form: str | None,
+    scores: bool,
+    top: int | None,
+    rows: int,
+) -> int:
+    """Predict a file piece by piece, and give the number of samples."""
+    form = form or SUFFIXES.get(Path(output or "").suffix, "csv")
+    names = saved.label_names.tolist()
+    if form == "csv" and any(SEPARATOR in name for name in names):
+        raise ValueError(f"A label has {SEPARATOR!r} in its name: use --format jsonl.")
+    count = 0
+    with _writing(output) as stream:
+        write = {"csv": _Csv, "libsvm": _Libsvm, "jsonl": _JsonLines}[form](stream, names, scores)
+        for piece in iterate(data, rows=rows, like=saved, **options):
+            found = scores_of(saved.model, piece.X) if scores or top else None
+            if found is None and (scores or top):
+                raise ValueError("The model gives no scores: leave --scores and --top out.")
+            labels = _labels(saved.model, piece.X, found, top)
+            for i, chosen in enumerate(labels):
+                sample = count if piece.sample_names is None else piece.sample_names[i]
+                write(str(sample), chosen, None if found is None or not scores else found[i])
+                count += 1
+    return count
+
+
+def _labels(model: Any, X: Any, scores: np.ndarray | None, top: int | None) -> list[list[int]]:
+    """List each sample's labels: those decided, or the ``top`` ones with the best first."""
+    if top:
+        return np.argsort(-scores, axis=1, kind="stable")[:, :top].tolist()
+    decided = sp.csr_array(model.predict(X))
+    decided.sort_indices()
+    return [part.tolist() for part in np.split(decided.indices, decided.indptr[1:-1])]
+
+
+@contextlib.contextmanager
+def _writing(output: str | None) -> Iterator[TextIO]:
+    """Give standard output, or a file that appears when all of it is written."""
+    if output is None:
+        yield sys.stdout
+        return
+    path = Path(output)
+    with tempfile.NamedTemporaryFile(
+        "w", dir=path.parent, prefix=path.name, delete=False, encoding="utf-8", newline=""
+    ) as stream:
+        try:
+            yield stream
+        except BaseException:
+            os.unlink(stream.name)
+            raise
+    os.chmod(stream.name, 0o644)
+    os.replace(stream.name, path)
+
+
+class _Csv:
+    """``sample,labels`` with labels between bars, and a column for each score."""
+
+    def __init__(self, stream: TextIO, names: list[str], scores: bool) -> None:
+        self.names, self.out = names, csv.writer(stream, lineterminator="\n")
+        self.out.writerow(["sample", "labels", *(f"score:{n}" for n in names if scores)])
+
+    def __call__(self, sample: str, labels: list[int], scores: np.ndarray | None) -> None:
+        words = [] if scores is None else [f"{s:.6g}" for s in scores]
+        self.out.writerow([sample, SEPARATOR.join(self.names[j] for j in labels), *words])
+
+
+class _Libsvm:
+    """Label numbers from 0, and scores as features from 1."""
+
+    def __init__(self, stream: TextIO, names: list[str], scores: bool) -> None:  # noqa: ARG002
+        self.stream = stream
+
+    def __call__(self, sample: str, labels: list[int], scores: np.ndarray | None) -> None:  # noqa: ARG002
+        words = [] if scores is None else [f"{j}:{s:.6g}" for j, s in enumerate(scores, 1)]
+        self.stream.write(" ".join([",".join(map(str, labels)), *words]) + "\n")
+
+
+class _JsonLines:
+    """An object a line: sample, labels, and scores by label."""
+
+    def __init__(self, stream: TextIO, names: list[str], scores: bool) -> None:  # noqa: ARG002
+        self.stream, self.names = stream, names
+
+    def __call__(self, sample: str, labels: list[int], scores: np.ndarray | None) -> None:
+        found: dict[str, Any] = {"sample": sample, "labels": [self.names[j] for j in labels]}
+        if scores is not None:
+            rounded = (float(f"{s:.6g}") for s in scores)
+            found["scores"] = dict(zip(self.names, rounded, strict=True))
+        self.stream.write(json.dumps(found, ensure_ascii=False) + "\n")

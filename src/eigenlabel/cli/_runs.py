@@ -1,0 +1,284 @@
+"""``compare``, ``reproduce`` and ``report``: experiments, and pages from them."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from eigenlabel import report
+from eigenlabel.cli._common import (
+    add_data_options,
+    check_folder,
+    format_table,
+    parse_value,
+    read_data,
+    reader_options,
+    words,
+)
+from eigenlabel.cli._pages import about, comparison_sections, evaluated, example_sections
+from eigenlabel.comparison import summarise
+from eigenlabel.datasets import DataError
+from eigenlabel.experiment import (
+    Data,
+    Method,
+    Protocol,
+    Splits,
+    plan,
+    read_records,
+    run,
+)
+from eigenlabel.experiment._protocol import DEFAULT_METRICS, SPLITS
+from eigenlabel.metrics import METRICS
+from eigenlabel.persistence import load_model
+from eigenlabel.preprocessing import PREPARATIONS
+from eigenlabel.reproduce import TABLES, Row, Table, compare, get_table
+
+RIVALS = "shared-subspace,ridge,linear-svm,logistic"
+FORMS = ("text", "markdown", "latex", "csv")
+
+
+def add_parser(commands: argparse._SubParsersAction) -> None:
+    """Register the three commands."""
+    comparing = commands.add_parser(
+        "compare",
+        help="compare methods on data files, or run a protocol file",
+        description="Run methods on splits of data sets, with statistics and a page. DATA may be "
+        "one protocol in TOML (docs/experiments.md). A run that was stopped goes on where it was.",
+    )
+    comparing.add_argument("data", metavar="DATA", nargs="+")
+    comparing.add_argument("-o", "--output", metavar="FOLDER", required=True, help="for records")
+    comparing.add_argument("--methods", type=words, metavar="A,B,...", help=f"default {RIVALS}")
+    comparing.add_argument("--kind", choices=SPLITS, default="shuffle", help="of splits")
+    comparing.add_argument("--splits", type=int, metavar="N", help="how many (default 5)")
+    comparing.add_argument("--train-size", type=parse_value, metavar="S", help="share or number")
+    comparing.add_argument("--metrics", type=words, metavar="A,B,...", help=", ".join(METRICS))
+    comparing.add_argument("--min-positives", type=int, default=0, help="drop rarer labels")
+    comparing.add_argument("--min-documents", type=int, default=0, help="drop rarer features")
+    comparing.add_argument("--prepare", choices=PREPARATIONS, default="auto")
+    comparing.add_argument("--seed", type=int, default=0)
+    comparing.add_argument("--reference", metavar="METHOD", help="that others are tested against")
+    _add_running(comparing)
+    add_data_options(comparing)
+    comparing.set_defaults(run=_compare)
+
+    reproducing = commands.add_parser(
+        "reproduce",
+        help="run a paper's table again and print paper, ours and difference",
+        description="Data sets are looked for in EIGENLABEL_DATA or the cache; "
+        "'eigenlabel datasets fetch --all-for TABLE' fetches those that can be fetched.",
+    )
+    reproducing.add_argument("table", metavar="TABLE", nargs="?", help="such as mlls-table3")
+    reproducing.add_argument("--list", action="store_true", help="list all tables")
+    reproducing.add_argument(
+        "-o", "--output", metavar="FOLDER", help="for records (default runs/TABLE)"
+    )
+    reproducing.add_argument("--methods", type=words, metavar="A,B,...", help="only these")
+    reproducing.add_argument("--splits", type=int, metavar="N", help="at most so many")
+    _add_running(reproducing)
+    reproducing.set_defaults(run=_reproduce)
+
+    reporting = commands.add_parser(
+        "report",
+        help="write a page from a folder of records, or from a model and data",
+        description="The page is one file that needs nothing else.",
+    )
+    reporting.add_argument("source", metavar="FOLDER|MODEL")
+    reporting.add_argument(
+        "--data", metavar="DATA", help="for a model: labelled data to show it on"
+    )
+    reporting.add_argument("-o", "--output", metavar="PAGE", required=True)
+    reporting.add_argument("--reference", metavar="METHOD", help="that others are tested against")
+    add_data_options(reporting)
+    reporting.set_defaults(run=_report)
+
+
+def _add_running(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes (default 1)")
+    parser.add_argument("--dry-run", action="store_true", help="print the plan and its cost")
+    parser.add_argument("--format", choices=FORMS, default="text", help="of printed tables")
+    parser.add_argument("--report", metavar="PAGE", help="write an HTML page")
+
+
+def _protocol(arguments: argparse.Namespace) -> Protocol:
+    if [Path(name).suffix for name in arguments.data] == [".toml"]:
+        return _narrowed(Protocol.from_toml(arguments.data[0]), arguments)
+    options = reader_options(arguments)
+    datasets = [
+        Data(
+            Path(name).name,
+            read_data(name, options),
+            min_positives=arguments.min_positives,
+            min_documents=arguments.min_documents,
+            prepare=arguments.prepare,
+        )
+        for name in arguments.data
+    ]
+    return Protocol(
+        datasets,
+        [Method(name) for name in arguments.methods or words(RIVALS)],
+        Splits(arguments.kind, arguments.splits or 5, arguments.train_size),
+        tuple(arguments.metrics or DEFAULT_METRICS),
+        arguments.seed,
+        "compare",
+    )
+
+
+def _narrowed(protocol: Protocol, arguments: argparse.Namespace) -> Protocol:
+    """Take the methods and the number of splits that the command line asks for."""
+    if arguments.methods:
+        names = [m.name for m in protocol.methods]
+        unknown = [m for m in arguments.methods if m not in names]
+        if unknown:
+            raise ValueError(f"No method {unknown[0]!r} in the protocol; there are: {names}.")
+        chosen = [m for m in protocol.methods if m.name in arguments.methods]
+        protocol = replace(protocol, methods=chosen)
+    if arguments.splits:
+        protocol = replace(protocol, splits=replace(protocol.splits, n_splits=arguments.splits))
+    return protocol
+
+
+def _compare(arguments: argparse.Namespace) -> None:
+    check_folder(arguments.report)
+    protocol = _protocol(arguments)
+    if arguments.dry_run:
+        print(plan(protocol, arguments.output))
+        return
+    records = run(protocol, arguments.output, workers=arguments.workers)
+    good = [r for r in records if "error" not in r]
+    if not good:
+        _tell_failures(records)
+    reference = arguments.reference or good[0]["method"]
+    _print_summary(good, protocol.metrics, reference, arguments.format)
+    if arguments.report:
+        sections = comparison_sections(records, protocol.metrics, reference)
+        sections += example_sections(protocol, reference)
+        _write_page(protocol.name, sections, arguments.report, arguments)
+    _tell_failures(records)
+
+
+def _print_summary(
+    records: Sequence[Mapping[str, Any]], metrics: Sequence[str], reference: str, form: str
+) -> None:
+    for metric, found in summarise(records, metrics, reference).items():
+        rows = []
+        for data, row in found["means"].items():
+            for method, (mean, std, n) in row.items():
+                pair = found["against"][data].get(method)
+                tests = ("", "")
+                if pair is not None:
+                    tests = (
+                        f"{pair.wins}/{pair.ties}/{pair.losses}",
+                        f"{found['holm'][data, method]:.3g}",
+                    )
+                rows.append((data, method, f"{mean:.4f} ± {std:.4f}", str(n), *tests))
+        header = ("data", "method", metric, "splits", f"{reference} won/tied/lost", "p (Holm)")
+        print(format_table(header, rows, form))
+        ranking = found["ranking"]
+        if ranking is not None and form == "text":
+            ranks = sorted(zip(ranking.ranks, ranking.methods, strict=True))
+            print(
+                "average ranks: "
+                + ", ".join(f"{m} {r:.2f}" for r, m in ranks)
+                + f"; critical difference {ranking.critical_difference:.2f}"
+            )
+        print()
+
+
+def _write_page(
+    title: str, sections: list[dict[str, Any]], path: str, arguments: argparse.Namespace
+) -> None:
+    page = report.page(title, sections, about=about(arguments))
+    print(f"page: {report.write(page, path)}")
+
+
+def _tell_failures(records: Sequence[Mapping[str, Any]]) -> None:
+    failed = [r for r in records if "error" in r]
+    if failed:
+        first = failed[0]
+        raise ValueError(
+            f"{len(failed)} of {len(records)} runs failed; the first: {first['method']} on "
+            f"{first['data']}, split {first['split']}: {first['error']}"
+        )
+
+
+def _reproduce(arguments: argparse.Namespace) -> None:
+    if arguments.list:
+        rows = [(t.name, t.title, t.status()) for t in TABLES.values()]
+        print(format_table(("table", "what", "can be had"), rows, arguments.format))
+        return
+    if arguments.table is None:
+        raise ValueError("Which table? 'eigenlabel reproduce --list' lists them.")
+    check_folder(arguments.report)
+    table = get_table(arguments.table)
+    records: list[dict[str, Any]] = []
+    if table.kind != "counts":
+        protocol = table.protocol(n_splits=arguments.splits, methods=arguments.methods)
+        folder = arguments.output or f"runs/{protocol.name}"
+        if arguments.dry_run:
+            print(plan(protocol, folder))
+            return
+        records = run(protocol, folder, workers=arguments.workers)
+    _print_comparison(table, compare(table, records), arguments.format)
+    if arguments.report and records:
+        sections = comparison_sections(records, protocol.metrics)
+        _write_page(table.title, sections, arguments.report, arguments)
+    _tell_failures(records)
+
+
+def _number(value: float | None, std: float | None = None) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, int) or (value == int(value) and abs(value) >= 10):
+        return str(int(value))
+    text = f"{value:.4f}" if abs(value) >= 1e-3 or value == 0 else f"{value:.2e}"
+    return text if std is None else f"{text} ± {std:.4f}"
+
+
+def _row(row: Row) -> tuple[str, ...]:
+    difference = row.difference
+    mark = {True: "*", False: "", None: ""}[row.outside]
+    return (
+        row.dataset,
+        row.metric,
+        row.method,
+        _number(row.paper, row.paper_std),
+        _number(row.ours, row.ours_std) or row.why,
+        "" if difference is None else f"{difference:+.4f}{mark}",
+    )
+
+
+def _print_comparison(table: Table, rows: list[Row], form: str) -> None:
+    shown = [r for r in rows if r.dataset not in table.lacking]
+    print(table.title)
+    header = ("data", "metric", "method", "paper", "ours", "difference")
+    print(format_table(header, [_row(r) for r in shown], form))
+    print("\n* further from the paper than its standard deviation, or ours where it prints none")
+    for method in table.missing():
+        print(f"missing method: {method}")
+    for dataset, why in table.lacking.items():
+        print(f"missing data: {dataset} ({why})")
+    for note in table.notes:
+        print(f"note: {note}")
+
+
+def _report(arguments: argparse.Namespace) -> None:
+    check_folder(arguments.output)
+    if Path(arguments.source).is_dir():
+        records = read_records(arguments.source)
+        if not records:
+            raise DataError(arguments.source, "no records in it")
+        last = {r["key"]: r for r in records}
+        metrics = list(dict.fromkeys(m for r in records for m in r.get("metrics", ())))
+        title = last[records[-1]["key"]]["protocol"]
+        sections = comparison_sections(list(last.values()), metrics, arguments.reference)
+        _write_page(title, sections, arguments.output, arguments)
+        return
+    if arguments.data is None:
+        raise ValueError("A page of a model needs labelled data: pass --data.")
+    saved = load_model(arguments.source)
+    options = {**saved.options, **reader_options(arguments)}
+    data = read_data(arguments.data, options, like=saved)
+    _, sections = evaluated(saved, data)
+    title = f"{Path(arguments.source).name} on {data.source}"
+    _write_page(title, sections, arguments.output, arguments)

@@ -1,0 +1,69 @@
+"""Records of runs: one line of JSON each, appended whole or not at all."""
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from eigenlabel.datasets import DataError
+
+try:
+    import fcntl
+except ImportError:  # no such locks on Windows: do not run twice in one folder there
+    fcntl = None
+
+NAME = "records.jsonl"
+
+
+def read_records(folder: Any) -> list[dict[str, Any]]:
+    """Read the records of a folder; a last line that was cut off by a crash does not count."""
+    path = Path(folder) / NAME
+    if not path.is_file():
+        return []
+    lines = path.read_bytes().split(b"\n")[:-1]
+    records = []
+    for number, line in enumerate(lines, 1):
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise DataError(path, f"not a record ({error})", number) from error
+        if not isinstance(record, dict) or not {"key", "data", "method", "split"} <= set(record):
+            raise DataError(path, "not a record", number)
+        records.append(record)
+    return records
+
+
+class Appender:
+    """Append records to a folder's file, which no one else may do meanwhile."""
+
+    def __init__(self, stream: int) -> None:
+        self.stream = stream
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Write one record to the disk before going on."""
+        line = json.dumps(record, allow_nan=False, sort_keys=True).encode() + b"\n"
+        written = os.write(self.stream, line)
+        if written != len(line):  # a full disk: take the beginning back
+            os.ftruncate(self.stream, os.fstat(self.stream).st_size - written)
+            raise OSError("The disk is full; the records so far are kept.")
+        os.fsync(self.stream)
+
+
+@contextlib.contextmanager
+def appending(folder: Any) -> Iterator[Appender]:
+    """Open a folder's records to append to; what a crash left of a last line is cut away."""
+    path = Path(folder) / NAME
+    path.parent.mkdir(parents=True, exist_ok=True)
+    stream = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        if fcntl is not None:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise DataError(path, "another run is writing to it") from None
+        os.ftruncate(stream, path.read_bytes().rfind(b"\n") + 1)
+        yield Appender(stream)
+    finally:
+        os.close(stream)

@@ -1,0 +1,352 @@
+"""Projections with eigenproblems of their own, solved in the row space: PCA, PLS, MLSI, LPP.
+
+And the selector of single features that the papers compare with.
+"""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from eigenlabel._validation import check_data, check_number
+from eigenlabel.core.eigen import fix_signs
+from eigenlabel.core.projection import Directions, RowSpace, generalised_directions, row_space
+from eigenlabel.core.spectral import Factor
+from eigenlabel.labels import LabelCodec
+from eigenlabel.methods.projection import BaseProjection
+
+
+class RowSpaceProjection(BaseProjection):
+    """A projection found in coordinates of the data's own rank, ``Z Z' = Xc Xc'``."""
+
+    def _in_row_space(self, Z: np.ndarray, X: Any, Y: np.ndarray | None) -> Directions:
+        raise NotImplementedError
+
+    def _solve(self, X: Any, Y: np.ndarray | None) -> tuple[Directions, Factor | None]:
+        factor = self._factorise(X, None)
+        space: RowSpace = row_space(factor)
+        found = self._in_row_space(space.Z, X, Y)
+        return Directions(space.lift(found.coefficients), found.eigenvalues), factor
+
+
+class _KernelParameters(RowSpaceProjection):
+    """The parameters of a projection that has none of its own."""
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernel: Any = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+
+
+class PCA(_KernelParameters):
+    """Principal components, centred without densifying sparse X, or in a kernel's feature space.
+
+    Cost: one eigendecomposition of the smaller of the n x n and d x d matrices. Labels are not
+    looked at; they may be passed for the sake of pipelines.
+
+    Parameters
+    ----------
+    n_components : int or None
+    kernel, gamma, degree, coef0, kernel_params
+        As in :class:`SharedSubspaceClassifier`.
+
+    Attributes
+    ----------
+    components_, dual_coef_, n_components_ : as in :class:`MDDM`
+    eigenvalues_ : of ``Xc'Xc``, descending
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenlabel import PCA
+    >>> PCA(1).fit_transform(np.array([[0.0, 0], [1, 1], [2, 2]])).round(3).ravel().tolist()
+    [-1.414, 0.0, 1.414]
+    """
+
+    _supervised = False
+
+    def _in_row_space(self, Z: np.ndarray, X: Any, Y: np.ndarray | None) -> Directions:  # noqa: ARG002
+        return Directions(np.eye(Z.shape[1]), (Z * Z).sum(axis=0))
+
+
+class PLS(_KernelParameters):
+    """Partial least squares: directions of largest covariance with the labels, one by one.
+
+    The k-th direction is the leading left singular vector of ``Xc'Yc`` after what the scores of
+    the first k - 1 explain was taken out (SIMPLS, de Jong 1993); scores are uncorrelated. The first
+    one is that of MDDM.
+
+    Parameters
+    ----------
+    n_components : int or None
+        At most so many; by default as many as there are labels.
+    kernel, gamma, degree, coef0, kernel_params
+        As in :class:`SharedSubspaceClassifier`.
+
+    Attributes
+    ----------
+    components_, dual_coef_, n_components_ : as in :class:`MDDM`; scores have unit length
+    eigenvalues_ : squared covariance that each direction takes
+
+    Examples
+    --------
+    >>> from eigenlabel import PLS
+    >>> from eigenlabel.datasets import make_shared_subspace
+    >>> data = make_shared_subspace(n_samples=200, n_labels=6, random_state=0)
+    >>> PLS(2).fit(data.X, data.Y).transform(data.X).shape
+    (200, 2)
+    """
+
+    def _in_row_space(self, Z: np.ndarray, X: Any, Y: np.ndarray | None) -> Directions:  # noqa: ARG002
+        S = Z.T @ (Y - Y.mean(axis=0))
+        limit = Y.shape[1] if self.n_components is None else self.n_components
+        limit = min(limit, Z.shape[1])
+        floor = np.linalg.norm(S) * max(Z.shape) * np.finfo(float).eps
+        weights, values = np.zeros((Z.shape[1], limit)), []
+        V = np.zeros((Z.shape[1], 0))
+        for k in range(limit):
+            U, s, _ = np.linalg.svd(S, full_matrices=False)
+            if s[0] <= floor:
+                break
+            r = fix_signs(U[:, :1])[:, 0]
+            t = Z @ r
+            length = np.linalg.norm(t)
+            weights[:, k] = r / length
+            values.append(float(s[0] ** 2))
+            p = Z.T @ (t / length)
+            p -= V @ (V.T @ p)
+            V = np.column_stack([V, p / np.linalg.norm(p)])
+            S = S - V[:, -1:] @ (V[:, -1:].T @ S)
+        return Directions(weights[:, : len(values)], np.array(values))
+
+
+class MLSI(_KernelParameters):
+    """Multi-label informed latent semantic indexing, or MORP (Yu, Yu, Tresp, SIGIR 2005).
+
+        max tr(P'((1 - beta) Sxx^2 + beta Sxy Syx)P)   subject to   P'(Sxx + reg I)P = I
+
+    with ``Sxx = Xc'Xc`` and ``Sxy = Xc'Yc``: features that keep X and tell Y. Directions are scaled
+    to unit length.
+
+    Parameters
+    ----------
+    n_components : int or None
+    beta : float in 0..1, default=0.5
+        Weight of the labels against the features.
+    reg : float >= 0, default=1e-3
+    kernel, gamma, degree, coef0, kernel_params
+        As in :class:`SharedSubspaceClassifier`.
+
+    Attributes
+    ----------
+    components_, dual_coef_, eigenvalues_, n_components_ : as in :class:`MDDM`
+
+    Examples
+    --------
+    >>> from eigenlabel import MLSI
+    >>> from eigenlabel.datasets import make_shared_subspace
+    >>> data = make_shared_subspace(n_samples=200, n_labels=6, random_state=0)
+    >>> MLSI(2).fit(data.X, data.Y).transform(data.X).shape
+    (200, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        beta: float = 0.5,
+        reg: float = 1e-3,
+        kernel: Any = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict | None = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            kernel_params=kernel_params,
+        )
+        self.beta = beta
+        self.reg = reg
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("beta", self.beta, 0, 1)
+        check_number("reg", self.reg, 0)
+
+    def _in_row_space(self, Z: np.ndarray, X: Any, Y: np.ndarray | None) -> Directions:  # noqa: ARG002
+        lengths = (Z * Z).sum(axis=0)  # Z'Z is diagonal
+        S = Z.T @ (Y - Y.mean(axis=0))
+        A = np.diag((1 - self.beta) * lengths**2) + self.beta * S @ S.T
+        found = generalised_directions(A, np.diag(lengths + self.reg))
+        P = found.coefficients
+        return Directions(P / np.linalg.norm(P, axis=0), found.eigenvalues)
+
+
+class LPP(_KernelParameters):
+    """Locality preserving projections: neighbours stay neighbours (He and Niyogi, NIPS 2003).
+
+        min tr(P'Xc'(D - W)Xc P)   subject to   P'Xc'D Xc P = I
+
+    W joins each sample to its nearest ones by heat weights ``exp(-d^2 / (2 t^2))``, D holds its row
+    sums. Labels are not looked at.
+
+    Parameters
+    ----------
+    n_components : int or None
+    n_neighbors : int, default=10
+    width : float or None
+        t of the heat weights; None is the mean distance to a neighbour.
+    kernel, gamma, degree, coef0, kernel_params
+        As in :class:`SharedSubspaceClassifier`; neighbours are those in the kernel's feature space.
+
+    Attributes
+    ----------
+    components_, dual_coef_, n_components_ : as in :class:`MDDM`
+    eigenvalues_ : ascending, the smoothest direction first
+
+    Examples
+    --------
+    >>> from eigenlabel import LPP
+    >>> from eigenlabel.datasets import make_shared_subspace
+    >>> data = make_shared_subspace(n_samples=200, n_labels=6, random_state=0)
+    >>> LPP(2).fit(data.X).transform(data.X).shape
+    (200, 2)
+    """
+
+    _supervised = False
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        n_neighbors: int = 10,
+        width: float | None = None,
+        kernel: Any = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict | None = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            kernel_params=kernel_params,
+        )
+        self.n_neighbors = n_neighbors
+        self.width = width
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("n_neighbors", self.n_neighbors, 1, integer=True)
+        if self.width is not None:
+            check_number("width", self.width, np.finfo(float).tiny)
+
+    def _in_row_space(self, Z: np.ndarray, X: Any, Y: np.ndarray | None) -> Directions:  # noqa: ARG002
+        W = self._graph(Z)
+        D = np.asarray(W.sum(axis=1)).ravel()
+        DZ = D[:, None] * Z
+        B = Z.T @ DZ
+        A = B - Z.T @ (W @ Z)
+        # Samples without weight leave B singular on directions that nothing smooths.
+        B.flat[:: len(B) + 1] += np.trace(B) * np.finfo(float).eps * max(Z.shape)
+        return generalised_directions(A, B, largest=False)
+
+    def _graph(self, Z: np.ndarray) -> sp.csr_array:
+        """Join nearest neighbours; a sample's own weight is zero."""
+        k = min(self.n_neighbors, len(Z) - 1)
+        distances, neighbours = NearestNeighbors(n_neighbors=k).fit(Z).kneighbors()
+        t = self.width if self.width is not None else float(distances.mean())
+        heat = np.exp(-(distances**2) / (2 * t * t)) if t > 0 else np.ones_like(distances)
+        rows = np.repeat(np.arange(len(Z)), k)
+        W = sp.csr_array((heat.ravel(), (rows, neighbours.ravel())), shape=(len(Z), len(Z)))
+        return sp.csr_array(W.maximum(W.T))
+
+
+class DiscriminativeSelector(SelectorMixin, BaseEstimator):
+    """Keep the single features that separate the labels best (SEL of TKDD 2010, Eq. 21).
+
+    A feature's figure is the scatter within labels over that between them, each sample counting
+    in all its labels; small is good (the paper's text has it the other way round).
+
+    Parameters
+    ----------
+    n_features_to_select : int or None
+        How many to keep; None keeps as many as there are labels.
+
+    Attributes
+    ----------
+    scatter_ratio_ : (n_features,); infinite for a feature that is the same in all labels
+    ranking_ : (n_features,), 1 is best
+
+    Examples
+    --------
+    >>> from eigenlabel import DiscriminativeSelector
+    >>> X, Y = [[0, 5], [1, 5], [9, 5], [8, 6]], [[1, 0], [1, 0], [0, 1], [0, 1]]
+    >>> DiscriminativeSelector(1).fit_transform(X, Y).ravel().tolist()
+    [0.0, 1.0, 9.0, 8.0]
+    """
+
+    def __init__(self, n_features_to_select: int | None = None) -> None:
+        self.n_features_to_select = n_features_to_select
+
+    def fit(self, X: Any, y: Any) -> "DiscriminativeSelector":
+        """Compute each feature's figure from samples X and labels y."""
+        if self.n_features_to_select is not None:
+            check_number("n_features_to_select", self.n_features_to_select, 1, integer=True)
+        X = check_data(self, X, reset=True)
+        codec, Y = LabelCodec.fit(y)
+        check_consistent_length(X, Y)
+        if codec.kind == "binary":
+            Y = np.column_stack([~Y[:, 0], Y[:, 0]])
+        Y = Y.astype(float)
+        sizes, times = Y.sum(axis=0), Y.sum(axis=1)
+        sums = np.asarray(X.T @ Y).T  # (m, d)
+        means = sums / np.maximum(sizes, 1)[:, None]
+        overall = sums.sum(axis=0) / max(sizes.sum(), 1)
+        squares = np.asarray((X.multiply(X) if sp.issparse(X) else X * X).T @ times)
+        within = np.maximum(squares - (sizes[:, None] * means**2).sum(axis=0), 0.0)
+        between = ((means - overall) ** 2)[sizes > 0].sum(axis=0)
+        scale = np.maximum(overall**2, 1e-300)
+        flat = between <= np.finfo(float).eps ** 2 * scale * len(sizes)
+        self.scatter_ratio_ = np.where(flat, np.inf, within / np.where(flat, 1.0, between))
+        order = np.argsort(self.scatter_ratio_, kind="stable")
+        self.ranking_ = np.empty(len(order), dtype=int)
+        self.ranking_[order] = np.arange(1, len(order) + 1)
+        self._n_kept = (
+            len(sizes) if self.n_features_to_select is None else self.n_features_to_select
+        )
+        return self
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        return self.ranking_ <= self._n_kept
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,141 @@
+"""Models in files that run no code when they are loaded."""
+
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import skops.io
+from sklearn.preprocessing import add_dummy_feature
+
+from eigenlabel import metrics, model_selection, thresholds
+from eigenlabel.core.spectral import memory_limit
+from eigenlabel.datasets import DataError
+from eigenlabel.labels import LabelCodec
+from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
+from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
+from eigenlabel.methods.thresholded import ThresholdedClassifier
+from eigenlabel.preprocessing import DocumentFrequencySelector
+
+# All that a file may hold besides what skops knows to be harmless itself.
+_OURS = (
+    SharedSubspaceClassifier,
+    SharedSubspaceClassifierCV,
+    ThresholdedClassifier,
+    DocumentFrequencySelector,
+    LabelCodec,
+    model_selection.MultilabelStratifiedKFold,
+    model_selection.MultilabelStratifiedShuffleSplit,
+    *{type(rule) for rule in thresholds.RULES.values()},
+    *(m.function for m in metrics.METRICS.values() if m.function.__name__ != "<lambda>"),
+    add_dummy_feature,
+)
+TRUSTED = frozenset(
+    {f"{thing.__module__}.{thing.__qualname__}" for thing in _OURS}
+    | {"numpy.dtype", "sklearn.metrics._scorer._Scorer"}
+)
+FORM = 1
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A fitted model with the columns that it was fitted to.
+
+    Attributes
+    ----------
+    model : fitted estimator or pipeline
+    feature_names, label_names : of the columns of X and Y; files to predict are matched by name
+    categories : feature -> its values, where a column holds their positions
+    views : kind of features -> their columns, as in a Dataset
+    options : how the training file was read
+    about : what it is, as the command line noted it
+    """
+
+    model: Any
+    feature_names: np.ndarray
+    label_names: np.ndarray
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    views: Mapping[str, slice] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+
+def save_model(saved: SavedModel, path: Any) -> None:
+    """Write a model with skops, whole or not at all.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from eigenlabel import SharedSubspaceClassifier
+    >>> from eigenlabel.datasets import make_shared_subspace
+    >>> from eigenlabel.persistence import SavedModel, load_model, save_model
+    >>> data = make_shared_subspace(random_state=0)
+    >>> model = SharedSubspaceClassifier().fit(data.X, data.Y)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.skops"
+    >>> save_model(SavedModel(model, data.feature_names, data.label_names), path)
+    >>> again = load_model(path)
+    >>> bool((again.model.predict(data.X) == model.predict(data.X)).all())
+    True
+    """
+    path = Path(path)
+    content = {
+        "eigenlabel": FORM,
+        "model": saved.model,
+        "feature_names": np.asarray(saved.feature_names, dtype=str),
+        "label_names": np.asarray(saved.label_names, dtype=str),
+        "categories": {k: list(v) for k, v in saved.categories.items()},
+        "views": {k: [int(v.start), int(v.stop)] for k, v in saved.views.items()},
+        "options": dict(saved.options),
+        "about": dict(saved.about),
+    }
+    _refuse(path, skops.io.get_untrusted_types(data=(data := skops.io.dumps(content))))
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as stream:
+        stream.write(data)
+    os.chmod(stream.name, 0o644)
+    os.replace(stream.name, path)
+
+
+def load_model(path: Any, *, max_bytes: int | None = None) -> SavedModel:
+    """Read a model file; a type that is not ours, scikit-learn's or numpy's is refused by name.
+
+    Parameters
+    ----------
+    path : str or Path
+    max_bytes : largest size of its content, a quarter of memory by default
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(path, "no such file")
+    limit = memory_limit() / 4 if max_bytes is None else max_bytes
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(item.file_size for item in archive.infolist())
+    except (zipfile.BadZipFile, OSError) as error:
+        raise DataError(path, f"not a model file ({error})") from error
+    if size > limit:
+        raise DataError(path, f"{size / 2**20:.0f} MiB of content; pass max_bytes")
+    try:
+        unknown = skops.io.get_untrusted_types(file=path)
+        _refuse(path, unknown)
+        content = skops.io.load(path, trusted=unknown)
+    except DataError:
+        raise
+    except Exception as error:  # damaged files fail in many ways
+        raise DataError(path, f"not a model file, or damaged ({error})") from error
+    if not isinstance(content, dict) or content.get("eigenlabel") != FORM:
+        raise DataError(path, "not a model file of this version of eigenlabel")
+    names = {k: content[k] for k in ("feature_names", "label_names", "options", "about")}
+    categories = {k: tuple(v) for k, v in content["categories"].items()}
+    views = {k: slice(*v) for k, v in content["views"].items()}
+    return SavedModel(content["model"], categories=categories, views=views, **names)
+
+
+def _refuse(path: Path, unknown: list[str]) -> None:
+    strange = sorted(set(unknown) - TRUSTED)
+    if strange:
+        raise DataError(path, f"holds types that are not trusted: {', '.join(strange)}")

@@ -1,0 +1,403 @@
+"""The runner: records, resumption under SIGKILL, and that it measures what it says."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.dummy import DummyClassifier
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from eigenlabel import SharedSubspaceClassifierCV, metrics
+from eigenlabel.catalogue import METHODS, chosen_parameters, make
+from eigenlabel.datasets import DataError, make_shared_subspace, save_npz
+from eigenlabel.experiment import (
+    Data,
+    Method,
+    Protocol,
+    Splits,
+    draw_splits,
+    load_data,
+    plan,
+    read_records,
+    run,
+)
+
+VOLATILE = ("seconds", "peak_mib")
+
+
+def planted(seed=0, n=120):
+    return make_shared_subspace(n, 8, 5, 2, prevalence=0.3, random_state=seed)
+
+
+def small_protocol(**changes):
+    protocol = Protocol(
+        [Data("one", planted(0)), Data("two", planted(1))],
+        [Method("ridge", parameters={"betas": [0.1, 1.0]}), Method("linear-svm-plain")],
+        Splits("shuffle", 3),
+        name="small",
+    )
+    return replace(protocol, **changes)
+
+
+def stable(records):
+    return [{k: v for k, v in r.items() if k not in VOLATILE} for r in records]
+
+
+def test_a_record_has_the_figures_of_the_run_by_hand(tmp_path):
+    protocol = small_protocol()
+    records = run(protocol, tmp_path)
+    assert [(r["data"], r["method"], r["split"]) for r in records] == [
+        (d, m, s) for d in ("one", "two") for m in ("ridge", "linear-svm-plain") for s in range(3)
+    ]
+    data = planted(1)
+    train, test = draw_splits(data, protocol.splits, 0)[2]
+    scale = StandardScaler().fit(data.X[train])
+    model = SharedSubspaceClassifierCV([0.0], betas=[0.1, 1.0])
+    model.fit(scale.transform(data.X[train]), data.Y[train])
+    X = scale.transform(data.X[test])
+    expected = metrics.evaluate(data.Y[test], model.decision_function(X), model.predict(X))
+    record = records[8]
+    assert record["metrics"] == pytest.approx({k: expected[k] for k in protocol.metrics})
+    assert record["parameters"] == {k: pytest.approx(v) for k, v in model.best_params_.items()}
+    assert record["train_size"], record["test_size"] == (80, 40)
+    assert record["seconds"]["fit"] > 0
+    assert record["versions"]["numpy"] == np.__version__
+    assert read_records(tmp_path) == records
+
+
+def test_nothing_is_run_twice_and_changes_are_run_anew(tmp_path):
+    protocol = small_protocol()
+    first = run(protocol, tmp_path)
+    before = (tmp_path / "records.jsonl").read_bytes()
+    assert plan(protocol, tmp_path).pending == []
+    assert run(protocol, tmp_path) == first
+    assert (tmp_path / "records.jsonl").read_bytes() == before
+    for changed in (
+        small_protocol(seed=1),
+        small_protocol(metrics=("f1_macro",)),
+        small_protocol(splits=Splits("shuffle", 3, 0.5)),
+        small_protocol(data=[Data("one", planted(0)), Data("two", planted(2))]),
+        small_protocol(
+            methods=[Method("ridge", parameters={"betas": [0.1]}), Method("linear-svm-plain")]
+        ),
+    ):
+        assert 0 < len(plan(changed, tmp_path).pending) <= 12
+    more = small_protocol(methods=[*protocol.methods, Method("logistic")])
+    assert {t.method for t in plan(more, tmp_path).pending} == {"logistic"}
+
+
+def test_workers_give_the_same_records(tmp_path):
+    protocol = small_protocol()
+    alone, together = run(protocol, tmp_path / "a"), run(protocol, tmp_path / "b", workers=2)
+    a, b = (
+        [{k: v for k, v in r.items() if k != "machine"} for r in stable(records)]
+        for records in (alone, together)
+    )
+    assert a == b
+    assert {r["machine"]["threads"] for r in together} == {max(1, os.cpu_count() // 2)}
+
+
+class Failing(ClassifierMixin, BaseEstimator):
+    """Fail while a file is there."""
+
+    def __init__(self, flag=""):
+        self.flag = flag
+
+    def fit(self, X, y):
+        if os.path.exists(self.flag):
+            raise RuntimeError("not today")
+        self.model_ = DummyClassifier(strategy="constant", constant=np.ones(y.shape[1])).fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+
+def test_a_failure_is_told_and_tried_again(tmp_path):
+    flag = tmp_path / "flag"
+    flag.touch()
+    protocol = small_protocol(methods=[Method("failing", Failing(str(flag)))])
+    records = run(protocol, tmp_path)
+    assert {r["error"] for r in records} == {"RuntimeError: not today"}
+    flag.unlink()
+    again = run(protocol, tmp_path)
+    assert not any("error" in r for r in again)
+    assert set(again[0]["metrics"]) == {"f1_macro", "f1_micro"}, "no scores, no metrics of scores"
+
+
+def test_an_undefined_figure_is_null(tmp_path):
+    data = planted()
+    data.Y[:] = 1  # every label everywhere: no AUC
+    protocol = Protocol(
+        [Data("all", data)],
+        [Method("dummy", OneVsRestClassifier(DummyClassifier()))],
+        Splits("folds", 2),
+        metrics=("auc_macro", "f1_macro"),
+    )
+    record = run(protocol, tmp_path)[0]
+    assert record["metrics"] == {"auc_macro": None, "f1_macro": 1.0}
+    assert any("Label" in w or "AUC" in w or w for w in record["warnings"])
+
+
+SCRIPT = """
+import sys
+from eigenlabel.experiment import Data, Method, Protocol, Splits, run
+protocol = Protocol(
+    [Data("one", sys.argv[1])],
+    [Method("ridge", parameters={"betas": [0.1, 1.0]}), Method("linear-svm-plain")],
+    Splits("shuffle", 20),
+    name="killed",
+)
+if __name__ == "__main__":
+    run(protocol, sys.argv[2], workers=int(sys.argv[3]))
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_at_random_points_it_ends_with_the_same_records(tmp_path, workers):
+    save_npz(planted(), tmp_path / "one.npz")
+    (tmp_path / "script.py").write_text(SCRIPT)
+
+    def start(folder):
+        command = [sys.executable, "script.py", tmp_path / "one.npz", folder, str(workers)]
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+        return subprocess.Popen(
+            list(map(str, command)), cwd=tmp_path, env=environment, start_new_session=True
+        )
+
+    whole = start(tmp_path / "whole")
+    assert whole.wait(120) == 0
+    rng = random.Random(workers)
+    file = tmp_path / "killed" / "records.jsonl"
+    kills, seen = 0, set()
+    while True:
+        process = start(tmp_path / "killed")
+        goal = len(read_records(tmp_path / "killed")) + rng.randint(6, 14)
+        while process.poll() is None and len(read_records(tmp_path / "killed")) < goal:
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0, 0.05))
+        if process.poll() is not None:
+            break
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        kills += 1
+        seen.add(len(read_records(tmp_path / "killed")))
+        with file.open("ab") as stream:  # what a kill within a write can leave behind
+            stream.write(b'{"key": "cut o')
+    assert process.returncode == 0
+    assert kills >= 3
+    assert len(seen) >= 3
+
+    def sorted_records(folder):
+        found = stable(read_records(tmp_path / folder))
+        return sorted(found, key=lambda r: (r["method"], r["split"]))
+
+    assert sorted_records("killed") == sorted_records("whole")
+    assert len(sorted_records("whole")) == 40
+
+
+def test_workers_leave_with_their_parent(tmp_path):
+    save_npz(planted(n=400), tmp_path / "one.npz")
+    (tmp_path / "script.py").write_text(SCRIPT)
+    command = [sys.executable, "script.py", tmp_path / "one.npz", tmp_path / "out", "2"]
+    process = subprocess.Popen(list(map(str, command)), cwd=tmp_path, start_new_session=True)
+    while not read_records(tmp_path / "out"):
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+
+    def left():
+        listing = subprocess.run(
+            ["ps", "-ww", "-eo", "sid,args"], capture_output=True, text=True, check=True
+        )
+        return [
+            line
+            for line in listing.stdout.splitlines()
+            if line.split()[0] == str(process.pid) and "resource_tracker" not in line
+        ]
+
+    for _ in range(100):
+        if not left():
+            break
+        time.sleep(0.1)
+    assert left() == []
+
+
+def test_two_runs_in_one_folder_are_refused(tmp_path):
+    from eigenlabel.experiment._records import appending
+
+    with appending(tmp_path), pytest.raises(DataError, match="another run is writing"):
+        run(small_protocol(), tmp_path)
+
+
+def test_records_that_are_none_are_told_with_their_line(tmp_path):
+    for text in ("nonsense\n", '{"key": 1}\n', "[]\n"):
+        (tmp_path / "records.jsonl").write_text('{"key":1,"data":1,"method":1,"split":1}\n' + text)
+        with pytest.raises(DataError, match="line 2: not a record"):
+            read_records(tmp_path)
+
+
+def test_a_full_disk_leaves_whole_records(tmp_path, monkeypatch):
+    from eigenlabel.experiment import _records
+
+    write = os.write
+    with _records.appending(tmp_path) as records:
+        records.add({"key": "a", "data": "d", "method": "m", "split": 0})
+        monkeypatch.setattr(os, "write", lambda stream, line: write(stream, line[:5]))
+        with pytest.raises(OSError, match="disk is full"):
+            records.add({"key": "b", "data": "d", "method": "m", "split": 0})
+        monkeypatch.undo()
+        records.add({"key": "c", "data": "d", "method": "m", "split": 0})
+    assert [r["key"] for r in read_records(tmp_path)] == ["a", "c"]
+
+
+def test_the_plan_tells_the_cost(tmp_path):
+    protocol = small_protocol(methods=[Method("ridge")])
+    fresh = plan(protocol, tmp_path)
+    assert np.isnan(fresh.seconds).all()
+    assert "6 of 6 runs to do; how long they take is not known" in str(fresh)
+    records = run(
+        small_protocol(methods=[Method("ridge")], data=[Data("one", planted(0))]), tmp_path
+    )
+    known = plan(protocol, tmp_path)
+    assert "one, ridge  3/3 done\ntwo, ridge  0/3 done" in str(known)
+    each = np.mean([sum(r["seconds"].values()) for r in records])
+    np.testing.assert_allclose(known.seconds, [each] * 3)
+    assert f"3 of 6 runs to do, about {3 * each:.0f} s of work" in str(known)
+    run(protocol, tmp_path)
+    assert str(plan(protocol, tmp_path)).endswith("0 of 6 runs to do")
+
+
+TOML = """
+name = "mine"
+metrics = ["f1_macro"]
+seed = 3
+methods = ["ridge", {name = "svm", method = "linear-svm-plain", grid = {estimator__C = [0.1, 1.0]}}]
+[splits]
+kind = "folds"
+n_splits = 2
+[[data]]
+name = "one"
+source = "one.npz"
+prepare = "standard"
+"""
+
+
+def test_a_protocol_from_toml(tmp_path):
+    save_npz(planted(), tmp_path / "one.npz")
+    (tmp_path / "p.toml").write_text(TOML)
+    records = run(Protocol.from_toml(tmp_path / "p.toml"), tmp_path / "out")
+    assert [(r["method"], r["split"], r["seed"]) for r in records] == [
+        ("ridge", 0, 3), ("ridge", 1, 3), ("svm", 0, 3), ("svm", 1, 3)
+    ]  # fmt: skip
+    assert records[2]["parameters"]["estimator__C"] in (0.1, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("seed = 3", "sead = 3", "Unknown 'sead' in the protocol; known are: data, methods"),
+        ('name = "one"', "", "'name' is missing in data"),
+        ('kind = "folds"', 'kind = "fold"', "kind must be one of"),
+        ("n_splits = 2", "n_splits = 1", "n_splits must be an integer >= 2"),
+        ('["f1_macro"]', '["f1"]', "metric must be one of"),
+        ("[splits]", "[splits", "not TOML"),
+        ('"ridge",', "1,", "must be a table, got 1"),
+        ('"ridge",', '"svm",', "a name of its own"),
+    ],
+)
+def test_a_wrong_protocol_says_what_is_wrong(tmp_path, old, new, message):
+    (tmp_path / "p.toml").write_text(TOML.replace(old, new))
+    with pytest.raises(DataError, match=message):
+        Protocol.from_toml(tmp_path / "p.toml")
+
+
+def test_what_cannot_run_is_found_before_it_runs():
+    with pytest.raises(ValueError, match="No method 'ridgy'; perhaps: ridge"):
+        plan(small_protocol(methods=[Method("ridgy")]))
+    with pytest.raises(ValueError, match="Invalid parameter 'betaz'"):
+        plan(small_protocol(methods=[Method("ridge", parameters={"betaz": [1]})]))
+    with pytest.raises(DataError, match="no such file, neither"):
+        plan(small_protocol(data=[Data("one", "nowhere.npz")]))
+
+
+def test_splits():
+    data = planted(n=200)
+    for kind in ("shuffle", "random"):
+        for size, count in ((50, 50), (0.25, 50), (None, 133)):
+            drawn = draw_splits(data, Splits(kind, 4, size), seed=5)
+            assert len(drawn) == 4
+            for train, test in drawn:
+                assert len(train) == count
+                assert sorted([*train, *test]) == list(range(200))
+                assert data.Y[train].any(axis=0).all()
+            assert any((drawn[0][0] != other[0]).any() for other in drawn[1:])
+    folds = draw_splits(data, Splits("folds", 4), seed=5)
+    assert sorted(np.concatenate([test for _, test in folds])) == list(range(200))
+    published = replace(data, splits={"a": (np.arange(5), np.arange(5, 9))})
+    assert len(draw_splits(published, Splits("published", 3), 0)) == 1
+    with pytest.raises(ValueError, match="No published splits"):
+        draw_splits(data, Splits("published"), 0)
+    rare = replace(data, Y=np.eye(200, 5, dtype=int))
+    with pytest.raises(ValueError, match="some label never had a positive"):
+        draw_splits(rare, Splits("random", 1, 2), 0)
+    with pytest.raises(ValueError, match="leaves one side empty"):
+        draw_splits(data, Splits("random", 1, 200), 0)
+
+
+@pytest.mark.parametrize("kind", ["shuffle", "random"])
+def test_more_splits_begin_with_the_same_ones(kind, tmp_path):
+    few, many = (draw_splits(planted(), Splits(kind, n), 1) for n in (2, 5))
+    for a, b in zip(few, many[:2], strict=True):
+        np.testing.assert_array_equal(a[0], b[0])
+    run(small_protocol(splits=Splits(kind, 2)), tmp_path)
+    assert {t.split for t in plan(small_protocol(splits=Splits(kind, 3)), tmp_path).pending} == {2}
+
+
+def test_rare_labels_and_words_are_dropped_before_splits():
+    data = planted()
+    rare = replace(data, Y=np.c_[data.Y, np.eye(120, 1, dtype=int)], X=sp.csr_array(data.X > 1.2))
+    rare = replace(rare, label_names=np.array(list("abcdef")))
+    kept = load_data(Data("x", rare, min_positives=2, min_documents=10))
+    assert kept.label_names.tolist() == list("abcde")
+    documents = (rare.X.toarray()[data.Y.any(axis=1)] != 0).sum(axis=0)
+    assert kept.X.shape[1] == (documents >= 10).sum() < 8
+    assert kept.Y.any(axis=1).all()
+    with pytest.raises(ValueError, match="Nothing is left of x"):
+        load_data(Data("x", rare, min_positives=1000))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_of_the_catalogue_learns(name):
+    data = make_shared_subspace(150, 10, 4, 2, prevalence=0.3, noise=0.1, random_state=0)
+    quick = {"SVM": {"param_grid": {"estimator__estimator__C": [0.1, 1.0]}}}
+    model = make(name, quick.get(name)).fit(data.X[:100], data.Y[:100])
+    assert metrics.f1_micro(data.Y[100:], model.predict(data.X[100:])) > 0.7
+    assert METHODS[name].about
+
+
+def test_chosen_parameters_are_found_inside():
+    data = planted()
+    model = make("ML_LS").fit(data.X, data.Y)
+    assert chosen_parameters(model) == model[-1].best_params_
+    tuned = make("linear-svm", grid={"estimator__estimator__C": [1.0, 2.0]}).fit(data.X, data.Y)
+    assert chosen_parameters(tuned) == tuned.best_params_
+    assert chosen_parameters(LinearSVC()) == {}
+
+
+def test_records_are_plain_json(tmp_path):
+    run(small_protocol(methods=[Method("shared-subspace")]), tmp_path)
+    for line in (tmp_path / "records.jsonl").read_text().splitlines():
+        record = json.loads(line, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+        assert isinstance(record["parameters"]["alpha"], (float, str))

@@ -1,0 +1,141 @@
+"""Model files: what comes back, and what is refused."""
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+import skops.io
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import make_pipeline
+
+from eigenlabel import SharedSubspaceClassifier
+from eigenlabel.catalogue import METHODS, make
+from eigenlabel.datasets import DataError, make_shared_subspace
+from eigenlabel.persistence import SavedModel, load_model, save_model
+from eigenlabel.preprocessing import PREPARATIONS, make_preparation
+from eigenlabel.thresholds import RULES
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_shared_subspace(120, 6, 4, 2, prevalence=0.3, random_state=0)
+
+
+def round_trip(model, data, path):
+    saved = SavedModel(
+        model,
+        data.feature_names,
+        data.label_names,
+        {"feature_3": ("a", "b")},
+        {"columns": slice(0, 2), "text": slice(2, 6)},
+        {"labels": ["x", "y"], "text": "t"},
+        {"samples": 120},
+    )
+    save_model(saved, path)
+    again = load_model(path)
+    assert again.feature_names.tolist() == data.feature_names.tolist()
+    assert again.label_names.tolist() == data.label_names.tolist()
+    assert again.categories == {"feature_3": ("a", "b")}
+    assert again.views == saved.views
+    assert (again.options, again.about) == (saved.options, saved.about)
+    return again.model
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_comes_back(name, data, tmp_path):
+    quick = {"param_grid": {"estimator__estimator__C": [1.0]}} if name == "SVM" else None
+    model = make(name, quick).fit(data.X, data.Y)
+    again = round_trip(model, data, tmp_path / "m.skops")
+    np.testing.assert_array_equal(again.predict(data.X), model.predict(data.X))
+    np.testing.assert_array_equal(again.decision_function(data.X), model.decision_function(data.X))
+
+
+@pytest.mark.parametrize("kind", PREPARATIONS)
+def test_every_preparation_comes_back(kind, data, tmp_path):
+    X = np.abs(data.X)
+    X[:, 3] = X[:, 3] > 1
+    prepare = make_preparation(
+        kind, X, feature_names=data.feature_names, categories={"feature_3": ("a", "b")}
+    )
+    model = make_pipeline(prepare, SharedSubspaceClassifier()).fit(X, data.Y)
+    again = round_trip(model, data, tmp_path / "m.skops")
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_comes_back(rule, data, tmp_path):
+    model = make("ridge", {"threshold": rule, "betas": [0.1]}).fit(data.X, data.Y)
+    again = round_trip(model, data, tmp_path / "m.skops")
+    np.testing.assert_array_equal(again.predict(data.X), model.predict(data.X))
+
+
+class Strange(BaseEstimator):
+    """A type that no file may bring along."""
+
+
+def strange_file(path):
+    path.write_bytes(skops.io.dumps({"eigenlabel": 1, "model": Strange()}))
+
+
+def test_a_strange_type_is_refused_by_name(data, tmp_path):
+    strange_file(tmp_path / "m.skops")
+    with pytest.raises(DataError, match=r"not trusted: .*Strange"):
+        load_model(tmp_path / "m.skops")
+    with pytest.raises(DataError, match=r"not trusted: .*Strange"):
+        round_trip(Strange(), data, tmp_path / "n.skops")
+    assert not (tmp_path / "n.skops").exists()
+
+
+def test_a_file_that_would_run_code_does_not(tmp_path):
+    marker = tmp_path / "ran"
+    buffer = io.BytesIO(skops.io.dumps({"eigenlabel": 1, "model": 1}))
+    with zipfile.ZipFile(buffer) as archive:
+        schema = json.loads(archive.read("schema.json"))
+    schema["content"] = {
+        "__class__": "system",
+        "__module__": "os",
+        "__loader__": "FunctionNode",
+        "__id__": 1,
+        "content": {"module_path": "os", "function": "system"},
+    }
+    schema |= {k: schema["content"][k] for k in ("__class__", "__module__", "__loader__")}
+    with zipfile.ZipFile(tmp_path / "m.skops", "w") as archive:
+        archive.writestr("schema.json", json.dumps(schema).replace("ran", str(marker)))
+    with pytest.raises(DataError, match=r"os\.system|damaged|not a model"):
+        load_model(tmp_path / "m.skops")
+    assert not marker.exists()
+
+
+def test_what_is_no_model_says_so(tmp_path, data):
+    path = tmp_path / "m.skops"
+    with pytest.raises(DataError, match="no such file"):
+        load_model(path)
+    path.write_bytes(b"nonsense")
+    with pytest.raises(DataError, match="not a model file"):
+        load_model(path)
+    path.write_bytes(skops.io.dumps([1, 2]))
+    with pytest.raises(DataError, match="not a model file of this version"):
+        load_model(path)
+    model = SharedSubspaceClassifier().fit(data.X, data.Y)
+    round_trip(model, data, path)
+    with pytest.raises(DataError, match="MiB of content; pass max_bytes"):
+        load_model(path, max_bytes=100)
+    whole = path.read_bytes()
+    for cut in (10, len(whole) // 2, len(whole) - 30):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(DataError, match="not a model file"):
+            load_model(path)
+    broken = bytearray(whole)
+    broken[len(whole) // 3] ^= 0xFF
+    path.write_bytes(broken)
+    with pytest.raises(DataError, match="damaged"):
+        load_model(path)
+
+
+def test_saving_leaves_no_half_files(tmp_path, data):
+    with pytest.raises(FileNotFoundError):
+        round_trip(make("ridge"), data, tmp_path / "nowhere" / "m.skops")
+    round_trip(SharedSubspaceClassifier().fit(data.X, data.Y), data, tmp_path / "m.skops")
+    assert [p.name for p in tmp_path.iterdir()] == ["m.skops"]
