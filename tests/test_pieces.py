@@ -109,10 +109,21 @@ def test_words_and_text_keep_their_columns(tmp_path):
     whole = load(path)
     check_equal(list(iterate(path, rows=2, like=whole)), load(path, like=whole), 2)
     path.write_text("\n".join([*rows, "4,red,x,a;b"]))
-    with pytest.raises(DataError, match=r"line 5: no label 'a;b'"):  # | separates, as above
+    with pytest.raises(DataError, match=r"line 5: no label 'a;b'.*pass separator="):  # | separates
         list(iterate(path, rows=2))
     path.write_text("\n".join([*rows, "4,green,x,a"]))
     with pytest.raises(DataError, match="line 5: 'colour' is 'green', not one of 'blue', 'red'"):
+        list(iterate(path, rows=2))
+
+
+def test_the_first_piece_with_a_separator_tells_it(tmp_path):
+    path = tmp_path / "it.csv"
+    path.write_text("x;labels\n1;a\n2;b\n3;a,b\n4;b,a\n")
+    check_equal(list(iterate(path, rows=2)), load(path), 2)
+    path.write_text("x;labels\n1;['a', 'b']\n2;['b']\n3;[]\n4;['a']\n")
+    check_equal(list(iterate(path, rows=2)), load(path), 2)
+    path.write_text("x;labels\n1;a,b\n2;b\n3;a|b\n")
+    with pytest.raises(DataError, match=r"line 4: no label 'a\|b'.*pass separator="):
         list(iterate(path, rows=2))
 
 
@@ -123,6 +134,14 @@ def test_json_lines_that_lack_a_field(tmp_path):
     )
     whole = load(path)
     np.testing.assert_array_equal(whole.X, [[1, 2], [np.nan, 3], [4, np.nan]])
+    check_equal(list(iterate(path, rows=1)), whole, 1)
+
+
+def test_rows_of_empty_values_are_rows(tmp_path):
+    path = tmp_path / "it.csv"
+    path.write_text("x\ty\tlabels\n1\t2\ta\n\t\t\n \t\n3\t4\ta\n\t\t\n\n")
+    whole = load(path)
+    assert whole.X.shape == (4, 2)
     check_equal(list(iterate(path, rows=1)), whole, 1)
 
 

@@ -347,6 +347,18 @@ def test_matlab_73(tmp_path, rng):
     np.testing.assert_array_equal(data.Y.toarray(), Y)
 
 
+def test_broken_matlab_73(tmp_path):
+    h5py = pytest.importorskip("h5py", reason="h5py is an extra")
+    path = tmp_path / "h.mat"
+    path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(50))
+    with pytest.raises(DataError, match="not a MATLAB file, or damaged"):
+        load(path)
+    with h5py.File(path, "w") as file:  # 800 TB of nothing
+        file.create_dataset("X", shape=(10**7, 10**7), chunks=(100, 100), dtype="f8")
+    with pytest.raises(DataError, match="does not fit into memory"):
+        load(path)
+
+
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [

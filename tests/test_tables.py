@@ -180,6 +180,27 @@ def test_separators(write, cells, separator, expected):
     assert data.Y.max() == 1
 
 
+@both
+def test_lists_that_pandas_writes(tmp_path):
+    pd = pytest.importorskip("pandas")
+    lists = [["it's", 'a "b"', "c, d"], [], ["x"], ["x", 7]]
+    path = tmp_path / "it.csv"
+    pd.DataFrame({"x": [1, 2, 3, 4], "labels": lists}).to_csv(path, index=False)
+    data = load(path)
+    assert data.label_names.tolist() == ["7", 'a "b"', "c, d", "it's", "x"]
+    assert data.Y.sum(axis=1).tolist() == [3, 0, 1, 2]
+    path.write_text(f"x\tlabels\n1\t{json.dumps(['a', 'b'])}\n".replace('"', "'"))
+    assert load(path).label_names.tolist() == ["a", "b"]
+    assert load(path, separator="").label_names.tolist() == ["['a', 'b']"]
+
+
+@both
+def test_labels_with_blanks_are_mentioned(write):
+    data = load(write("x,labels\n1,3 5\n2,5 7\n"))
+    assert data.notes == ("labels in 'labels' may hold blanks; pass separator=' ' to cut there",)
+    assert load(write("x,labels\n1,3 5\n2,5 7\n"), separator=" ").notes == ()
+
+
 def test_lists_of_labels(tmp_path):
     pl, pd = pytest.importorskip("polars"), pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
@@ -652,10 +673,10 @@ def test_names_beside_json_lines(write):
 
 
 def test_labels_of_json_lines(write):
-    path = write(lines({"x": 1, "tags": "a|b", "n": [1, 2.5, 10**20]}, {"x": 2, "tags": "b"}))
+    path = write(lines({"x": 1, "tags": "a|b", "n": [1, 2.5, 10**400]}, {"x": 2, "tags": "b"}))
     assert load_jsonlines(path, drop="n").label_names.tolist() == ["a", "b"]
     numbers = load_jsonlines(path, labels="n", drop="tags")
-    assert numbers.label_names.tolist() == ["1", "100000000000000000000", "2.5"]
+    assert numbers.label_names.tolist() == ["1", str(10**400), "2.5"]
 
 
 GOOD = {"x": 1, "labels": ["a"]}
@@ -668,8 +689,8 @@ GOOD = {"x": 1, "labels": ["a"]}
         (lines(GOOD, "", "[1, 2]"), "line 3: not a JSON object but list"),
         (lines(GOOD, {"x": "y"}), "line 2: 'x' holds words here, numbers before"),
         (lines(GOOD, {"x": {"y": 1}}), "line 2: 'x' holds objects here, numbers before"),
-        (lines({"x": {"y": 1}, "labels": ["a"]}), "'x' holds objects, which are no features"),
-        (lines({"x": [1, 2], "labels": ["a"]}), "'x' holds lists, which are no features"),
+        (lines({"x": {"y": 1}, "labels": ["a"]}), "'x' holds objects; features are"),
+        (lines({"x": [1, 2], "labels": ["a"]}), "'x' holds lists; features are"),
         (lines(GOOD, {"x": 1, "labels": [["a"]]}), "line 2: a list in 'labels' holds lists"),
         (lines(GOOD, {"x": 1, "labels": [{"a": 1}]}), "line 2: a list in 'labels' holds objects"),
         (lines(GOOD, {"x": 1, "labels": "a"}), "line 2: 'labels' holds words here, lists before"),
@@ -680,8 +701,15 @@ GOOD = {"x": 1, "labels": ["a"]}
         (lines(GOOD, {"features": {"y": [1]}}), r"line 2: feature 'y' is '\[1\]', not a number"),
         (lines(GOOD, '{"x": ' + "[" * 100_000), "line 2: nested too deeply"),
         (lines(GOOD, '{"x":' * 100_000), "line 2: nested too deeply"),
-        (lines(GOOD, '{"x": ' + "9" * 100_000 + "}"), "line 2: .*a number is too large"),
-        (lines(GOOD, '{"x": 1e999}'), "line 2: .*a number is too large"),
+        (lines(GOOD, '{"x": ' + "9" * 100_000 + "}"), "line 2: .*Exceeds the limit"),
+        (lines(GOOD, '{"x": ' + "9" * 4000 + "}"), "line 2: the number in 'x' is too large"),
+        (lines(GOOD, '{"x": 1e999}'), "line 2: the number in 'x' is too large"),
+        (lines(GOOD, '{"x": Infinity}'), "line 2: the number in 'x' is too large"),
+        (lines(GOOD, '{"features": {"u": null, "v": 1e999}}'), "line 2: the number in 'v' is too"),
+        (
+            lines(GOOD, '{"features": {"u": null, "v": ' + "9" * 4000 + "}}"),
+            "line 2: the number in 'v' is too large",
+        ),
         (lines(GOOD, '{"x": "\\ud800"}'), "line 2: .*surrogates not allowed"),
         (lines(GOOD, "{'x': 1}"), "line 2: not one JSON object"),
         (lines(GOOD).encode() + b"\n\xff", "line 2: not utf-8 text"),
@@ -817,6 +845,16 @@ def test_the_name_counts_where_the_content_tells_nothing(write):
         find_form(write("text\nhello there\n", "it.dat"))
     with pytest.raises(DataError, match="write one object a line"):
         find_form(write('[{"a": 1}]', "it.json"))
+
+
+def test_excel_is_told_apart(write):
+    import zipfile
+
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+    with pytest.raises(DataError, match="an Excel file; save the sheet as CSV"):
+        load(write(stream.getvalue(), "it.xlsx"))
 
 
 def test_options_of_another_form(write):

@@ -1,5 +1,6 @@
 """From a table and the roles of its columns to a Dataset."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +25,8 @@ SEPARATORS = ("|", ";", ",")
 WORD = r"(?u)\b\w\w+\b"
 SUFFIX = " (word)"  # of a word that is also the name of a column; no word has a space
 MANY_VALUES, MANY_SAMPLES = 0.5, 20
+LIST = re.compile(r"\[.*\]", re.DOTALL)
+MEMBER = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,'"]+)""", re.DOTALL)
 NO_LABELS = "no labels in the file"
 
 
@@ -32,7 +35,9 @@ def to_dataset(table: Table, options: Options, like: Any = None, source: str = "
     if not table.height:
         raise DataError(table.path, "no rows")
     roles = find_roles(table, options, like)
-    notes = list(table.notes)
+    notes = []
+    if like is None and table.index is not None:
+        notes.append("the first column has no name and counts the rows: left out")
     Y, label_names = _labels(table, roles, options.separator, like, notes)
     blocks, categories = _blocks(table, roles, like, notes)
     X, names, views = _join(blocks, table.height, like)
@@ -63,8 +68,11 @@ def _labels(
 ) -> tuple[sp.csr_array, list[str]]:
     known = None if like is None else list(map(str, like.label_names))
     if roles.cells is not None:
+        column = table.column(roles.cells)
+        if isinstance(column, Lists):
+            return _match_labels(table, column, known)
         lists = _label_lists(table, roles.cells, separator, notes)
-        return _match_labels(table, lists, known)
+        return _match_labels(table, lists, known, "; pass separator= if it was cut wrongly")
     if not roles.columns:
         notes.append(NO_LABELS)
         return sp.csr_array((table.height, len(known)), dtype=np.int8), known
@@ -72,7 +80,7 @@ def _labels(
     for name in names:
         if name not in roles.columns:
             raise DataError(table.path, f"no column for the label {name!r}")
-    extra = next((name for name in roles.columns if name not in set(names)), None)
+    extra = next(iter(roles.columns.keys() - set(names)), None)
     if extra is not None:
         raise DataError(table.path, unknown("label", extra, names))
     rows = [np.flatnonzero(_label_column(table, roles.columns[name])) for name in names]
@@ -99,31 +107,47 @@ def _label_column(table: Table, name: str) -> np.ndarray:
     return column
 
 
+def _are_lists(words: Words) -> bool:
+    """Tell whether cells are lists as Python and JSON write them."""
+    return bool(words.values) and all(LIST.fullmatch(value.strip()) for value in words.values)
+
+
+def _cut_list(cell: str) -> list[str]:
+    """Give the members of a written list; quotes around them are no part of them."""
+    inside = cell.strip()[1:-1]
+    return [re.sub(r"\\(.)", r"\1", "".join(parts)) for parts in MEMBER.findall(inside)]
+
+
 def _find_separator(words: Words) -> str:
     """Give the first separator that occurs among cells, "" if none does."""
     return next((s for s in SEPARATORS if any(s in value for value in words.values)), "")
 
 
 def fix_separator(table: Table, options: Options, like: Any) -> Options:
-    """Decide by the first piece of a table what stands between labels in the others."""
+    """Decide by the first piece of a table in which labels are separated how all others are."""
     name = find_roles(table, options, like).cells
-    if options.separator is not None or name is None or isinstance(table.column(name), Lists):
+    if name is None or isinstance(table.column(name), Lists):
         return options
-    return replace(options, separator=_find_separator(table.words(name)))
+    words = table.words(name)
+    return (
+        options if _are_lists(words) else replace(options, separator=_find_separator(words) or None)
+    )
 
 
 def _label_lists(table: Table, name: str, separator: str | None, notes: list[str]) -> Lists:
-    column = table.column(name)
-    if isinstance(column, Lists):
-        return column
     words = table.words(name)
     if set(words.values) == {"0", "1"}:
         notes.append(
             f"column {name!r} holds 0 and 1, taken as two labels; pass labels=[{name!r}] if it is "
             "one label"
         )
-    separator = _find_separator(words) if separator is None else separator
-    parts = [v.split(separator) if separator else [v] for v in words.values]
+    if separator is None and _are_lists(words):
+        parts = list(map(_cut_list, words.values))
+    else:
+        found = _find_separator(words) if separator is None else separator
+        parts = [v.split(found) if found else [v] for v in words.values]
+        if separator is None and not found and sum(" " in v.strip() for v in words.values) > 1:
+            notes.append(f"labels in {name!r} may hold blanks; pass separator=' ' to cut there")
     parts = [[p.strip() for p in part if p.strip()] for part in parts]
     values = sorted({p for part in parts for p in part})
     position = {value: i for i, value in enumerate(values)}
@@ -135,7 +159,7 @@ def _label_lists(table: Table, name: str, separator: str | None, notes: list[str
 
 
 def _match_labels(
-    table: Table, lists: Lists, known: list[str] | None
+    table: Table, lists: Lists, known: list[str] | None, hint: str = ""
 ) -> tuple[sp.csr_array, list[str]]:
     """Give the label matrix, in the order of the known labels."""
     names, members = lists.members.values, lists.members.codes
@@ -151,8 +175,9 @@ def _match_labels(
     columns = new[members]
     if (columns < 0).any():
         at = int(np.argmax(columns < 0))
-        reason = unknown("label", names[members[at]], known)
-        raise table.fault(f"{reason} (labels have to be those of like)", int(rows[at]))
+        label = names[members[at]]
+        reason = f"{unknown('label', label, known)} (labels have to be those of like{hint})"
+        raise table.fault(reason, int(rows[at]))
     ones = np.ones(len(rows), dtype=np.int8)
     Y = sp.coo_array((ones, (rows, columns)), shape=(table.height, len(known))).tocsr()
     Y.data[:] = 1  # a label that stands twice
@@ -173,7 +198,8 @@ def _blocks(
         taken = {name for names, _ in blocks.values() for name in names}
         blocks["text"] = _text_block(table, roles.text, words, taken)
     if like is not None:
-        left_out = [name for name in roles.features if name not in set(columns)]
+        taken = set(columns)
+        left_out = [name for name in roles.features if name not in taken]
         if left_out:
             notes.append(f"columns left out, as like does not have them: {show(left_out)}")
     return blocks, categories
@@ -198,7 +224,7 @@ def _wanted(
         others = [n for n in names if n not in there]
         sparse = set() if table.sparse is None else set(table.sparse[0])
         features = [n for n in others if n in sparse or not roles.text]
-        words = [n for n in others if n not in set(features)]
+        words = [n for n in others if n not in sparse and roles.text]
         if table.sparse is None:
             columns, features = [*columns, *features], []
     missing = [n for n in columns if n not in there]

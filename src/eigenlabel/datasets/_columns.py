@@ -45,7 +45,7 @@ class Table(ABC):
     height: int
     sparse: tuple[list[str], sp.csr_array] | None = None  # features that most rows lack
     label_names: list[str] | None = None  # all labels in their order, if known
-    notes: tuple[str, ...] = ()
+    index: str | None = None  # name of a column that only counts the rows
 
     @abstractmethod
     def column(self, name: str) -> Any:
@@ -82,8 +82,9 @@ def spell(column: np.ndarray) -> Words:
     return factorise(None if math.isnan(v) else _spell(v) for v in column.tolist())
 
 
-def _spell(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() else repr(float(value))
+def _spell(value: Any) -> str:
+    whole = isinstance(value, numbers.Integral | np.bool_) or float(value).is_integer()
+    return str(int(value)) if whole else repr(float(value))
 
 
 def read_numbers(words: Words, comma: bool = False) -> np.ndarray | None:
@@ -148,8 +149,8 @@ def to_column(table: Table, name: str, cells: Sequence[Any], rows: Sequence[int]
 def refusal(table: Table, name: str, kind: str) -> DataError:
     """Make the error for a column that can be neither features nor labels."""
     return table.fault(
-        f"column {name!r} holds {kind}, which are no features; turn them into numbers, "
-        f"or leave it out with drop={name!r}"
+        f"column {name!r} holds {kind}; features are numbers or words, labels are words or lists "
+        f"of words. Turn it into these, or leave it out with drop={name!r}"
     )
 
 

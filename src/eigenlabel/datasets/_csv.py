@@ -21,6 +21,7 @@ DELIMITERS = (",", "\t", ";")
 SAMPLE = 20  # lines by which the delimiter is found
 SEGMENT = 2**22
 QUOTE, NEWLINE = ord('"'), ord("\n")
+BLANKS = " \t\n\r\v\f"
 QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -30,6 +31,12 @@ class Header(NamedTuple):
     names: list[str]
     delimiter: str
     lines: int
+
+    def is_blank(self, line: str) -> bool:
+        """Tell whether a line is no row: empty, or of blanks that are not empty values."""
+        if len(self.names) == 1 or not line:
+            return not line
+        return not line.strip(BLANKS) and line.count(self.delimiter) != len(self.names) - 1
 
 
 class CsvTable(Table):
@@ -55,9 +62,8 @@ class CsvTable(Table):
         self.cells = engine(path, block, delimiter)
         if (self.cells.height, self.cells.width) != (self.height, width):
             raise DataError(path, f"{self.cells.height} rows read, there are {self.height}")
-        if self.names[0] == "" and self.words("").values and self._counts_rows():
-            self.names = self.names[1:]
-            self.notes = ("the first column has no name and counts the rows: left out",)
+        if self.names[0] == "" and self.height > 1 and self._counts_rows():
+            self.index = ""
 
     def _counts_rows(self) -> bool:
         words = self.words("")
@@ -134,9 +140,9 @@ def _find_rows(
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Give where rows that are not blank begin and end, and their number with the blank ones."""
     starts, ends, counts = _find_records(path, block, ord(delimiter), first)
-    keep = (ends > starts) if width == 1 else np.ones(len(starts), dtype=bool)
-    for row in np.flatnonzero(counts != width - 1):
-        if block[starts[row] : ends[row]].strip():
+    keep = ends > starts
+    for row in np.flatnonzero(keep & (counts != width - 1)):
+        if block[starts[row] : ends[row]].strip(BLANKS.encode()):
             line = first + block.count(b"\n", 0, starts[row])
             raise DataError(path, f"{counts[row] + 1} values for {width} columns", line)
         keep[row] = False

@@ -1,6 +1,8 @@
 """JSON lines: one object a line, its fields the columns of a table."""
 
 import json
+import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +25,7 @@ from eigenlabel.datasets._files import (
 from eigenlabel.datasets._roles import Options
 
 FEATURES = "features"
-DIGITS = 300  # of a whole number that still is a float
+LARGEST = sys.float_info.max
 
 
 class Names(NamedTuple):
@@ -65,11 +67,17 @@ class JsonTable(Table):
     def column(self, name: str) -> Any:
         """Give a column; an object that lacks the field has no value."""
         rows, values = self.fields[name]
-        return to_column(self, name, values, rows)
+        column = to_column(self, name, values, rows)
+        if isinstance(column, np.ndarray) and np.isinf(column).any():
+            raise self._too_large(name, int(np.argmax(np.isinf(column))))
+        return column
 
     def line(self, row: int) -> int:
         """Give the line of a row."""
         return self.lines[row]
+
+    def _too_large(self, name: str, row: int) -> DataError:
+        return self.fault(f"the number in {name!r} is too large", row)
 
     def _sparse(
         self, features: Sequence[tuple[int, dict[str, Any]]], known: list[str] | None
@@ -77,17 +85,22 @@ class JsonTable(Table):
         there = {name for _, found in features for name in found}
         names = known if features and known and there <= set(known) else sorted(there)
         position = {name: i for i, name in enumerate(names)}
-        rows, columns, values = [], [], []
-        for row, found in features:
-            for name, value in found.items():
-                if not isinstance(value, int | float | None):
-                    reason = f"feature {name!r} is {str(value)[:40]!r}, not a number"
-                    raise self.fault(reason, row)
-                rows.append(row)
-                columns.append(position[name])
-                values.append(np.nan if value is None else value)
+        rows = np.repeat([row for row, _ in features], [len(found) for _, found in features])
+        columns = [position[name] for _, found in features for name in found]
+        cells = [value for _, found in features for value in found.values()]
+        for odd in set(map(type, cells)) - {int, float, bool, type(None)}:
+            at = next(i for i, value in enumerate(cells) if type(value) is odd)
+            reason = f"feature {names[columns[at]]!r} is {str(cells[at])[:40]!r}, not a number"
+            raise self.fault(reason, int(rows[at]))
+        try:
+            values = np.array(cells, dtype=float)  # None is NaN
+        except OverflowError:
+            values = np.array([np.inf if abs(value or 0) > LARGEST else 0.0 for value in cells])
+        if np.isinf(values).any():
+            at = int(np.argmax(np.isinf(values)))
+            raise self._too_large(names[columns[at]], int(rows[at]))
         shape = (self.height, len(names))
-        X = sp.csr_array((np.array(values, dtype=float), (rows, columns)), shape=shape)
+        X = sp.csr_array((values, (rows.astype(np.int64), columns)), shape=shape)
         X.eliminate_zeros()
         return names, X
 
@@ -107,29 +120,14 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make an object, which must not have a field twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        double = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
+        ((double, _),) = Counter(name for name, _ in pairs).most_common(1)
         raise ValueError(f"the field {double!r} stands twice")
     return found
 
 
-def _whole_number(digits: str) -> int:
-    if len(digits) > DIGITS:
-        raise ValueError("a number is too large")
-    return int(digits)
-
-
-def _number(digits: str) -> float:
-    value = float(digits)
-    if np.isinf(value):
-        raise ValueError("a number is too large")
-    return value
-
-
 def _read_object(path: Any, line: str, number: int) -> dict[str, Any]:
     try:
-        found = json.loads(
-            line, object_pairs_hook=_unique, parse_int=_whole_number, parse_float=_number
-        )
+        found = json.loads(line, object_pairs_hook=_unique)
         if "\\ud" in line or "\\uD" in line:  # half a character, which no text file can hold
             json.dumps(found, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:

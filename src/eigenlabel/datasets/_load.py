@@ -35,6 +35,7 @@ READERS = {
 }
 SUFFIXES = {".csv": "table", ".tsv": "table", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 HEAD = 4096
+EXCEL = b"[Content_Types].xml"
 NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 LABELS = re.compile(rb"%s(?:,%s)*" % (NUMBER, NUMBER))
 JSON_LIST = re.compile(rb"\[\s*(?:$|[{\[\]])")
@@ -55,6 +56,8 @@ def find_form(path: Any) -> str:
     if is_hvecs(path):
         return "hvecs"
     if head.startswith(b"PK\x03\x04"):
+        if EXCEL in head:
+            raise DataError(path, "an Excel file; save the sheet as CSV, or pass a frame of it")
         return "npz"
     if head.startswith(b"MATLAB") or HDF5 in head[:520]:
         return "mat"

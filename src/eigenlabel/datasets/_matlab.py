@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.io import loadmat
 
+from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._files import DataError
 
@@ -34,23 +35,28 @@ def _read_hdf5(path: Path) -> dict[str, Any]:
         raise DataError(
             path, "a MATLAB v7.3 file, which needs h5py: pip install 'eigenlabel[data]'"
         ) from error
+    found: dict[str, Any] = {}
     try:
         with h5py.File(path, "r") as file:
-            return _hdf5_arrays(h5py, file)
-    except Exception as error:  # the library raises what it pleases on damaged files
+            for name, item in file.items():
+                if isinstance(item, h5py.Dataset) and item.dtype.kind in "biuf":
+                    found[name] = _whole(path, item).T
+                elif isinstance(item, h5py.Group) and {"data", "ir", "jc"} <= set(item):
+                    shape = (int(item.attrs["MATLAB_sparse"]), len(item["jc"]) - 1)
+                    parts = tuple(_whole(path, item[k]) for k in ("data", "ir", "jc"))
+                    found[name] = sp.csc_array(parts, shape=shape)
+    except DataError:
+        raise
+    except Exception as error:  # as above
         raise DataError(path, f"not a MATLAB file, or damaged ({error})") from error
-
-
-def _hdf5_arrays(h5py: Any, file: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, item in file.items():
-        if isinstance(item, h5py.Dataset) and item.dtype.kind in "biuf":
-            found[name] = item[()].T
-        elif isinstance(item, h5py.Group) and {"data", "ir", "jc"} <= set(item):
-            shape = (int(item.attrs["MATLAB_sparse"]), len(item["jc"]) - 1)
-            parts = tuple(item[k][()] for k in ("data", "ir", "jc"))
-            found[name] = sp.csc_array(parts, shape=shape)
     return found
+
+
+def _whole(path: Path, item: Any) -> np.ndarray:
+    """Read an array, which may be far larger than its file says it is."""
+    if item.nbytes > memory_limit() / 4:
+        raise DataError(path, f"an array of {item.nbytes / 2**30:.0f} GiB does not fit into memory")
+    return item[()]
 
 
 def _pick(path: Path, arrays: dict[str, Any], names: tuple[str, ...], prefix: str = "") -> Any:

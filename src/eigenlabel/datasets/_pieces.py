@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from eigenlabel._validation import check_number
 from eigenlabel.datasets._assemble import fix_separator, to_dataset
 from eigenlabel.datasets._columns import Table
-from eigenlabel.datasets._csv import SAMPLE, CsvTable, read_header
+from eigenlabel.datasets._csv import SAMPLE, CsvTable, Header, read_header
 from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._files import (
     EMPTIEST,
@@ -74,30 +74,30 @@ def _batches(
 class _Records:
     """Tell where a record of comma-separated text ends, with line breaks inside quotes."""
 
-    def __init__(self, path: Path, first: int) -> None:
-        self.path, self.line, self.start = path, first, first
-        self.open, self.blank, self.length = False, True, 0
+    def __init__(self, path: Path, header: Header) -> None:
+        self.path, self.header = path, header
+        self.line = self.start = header.lines + 1
+        self.open, self.length = False, 0
 
     def __call__(self, line: str) -> bool:
+        blank = not self.open and self.header.is_blank(line)
         self.open ^= line.count('"') % 2 == 1
-        self.blank &= not line.strip()
         self.length += len(line)
         self.line += 1
         if self.length > LONGEST:
             raise DataError(self.path, "a quote is never closed, or a row is too long", self.start)
         if self.open:
             return False
-        ended = not self.blank
-        self.start, self.blank, self.length = self.line, True, 0
-        return ended
+        self.start, self.length = self.line, 0
+        return not blank
 
 
 def _assemble(
     tables: Iterator[Table], options: Options, like: Any, source: str
 ) -> Iterator[Dataset]:
     """Make a Dataset of each table; the first tells the columns of the others."""
-    for number, table in enumerate(tables):
-        if number == 0:
+    for table in tables:
+        if options.separator is None:
             options = fix_separator(table, options, like)
         data = to_dataset(table, options, like, source)
         like = data if like is None else like
@@ -126,9 +126,8 @@ def _csv_tables(path: Path, rows: int, reading: dict[str, Any]) -> Iterator[Tabl
     sample = list(islice(lines, SAMPLE))
     header = read_header(path, sample)
     rest = chain(sample[header.lines :], lines)
-    first = header.lines + 1
-    records = _Records(path, first)
-    for batch in _batches(path, rest, first, rows, records):
+    records = _Records(path, header)
+    for batch in _batches(path, rest, header.lines + 1, rows, records):
         yield CsvTable(path, header, batch.encode("utf-8").data, batch.first)
     if records.open:
         raise DataError(path, "a quote is never closed", records.start)

@@ -89,6 +89,8 @@ def kept_names(path: Any, names: list[str], options: Options, like: Any) -> list
 def find_roles(table: Table, options: Options, like: Any) -> Roles:
     """Tell what each column is."""
     names = kept_names(table.path, table.names, options, like)
+    if like is None:
+        names = [name for name in names if name != table.index]
     cells, columns = _find_labels(table, names, options.labels, like)
     rest = [n for n in names if n != cells and n not in columns.values()]
     samples = options.samples

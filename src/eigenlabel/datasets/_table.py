@@ -47,7 +47,8 @@ def load_table(
         anything. By default columns named ``label:...``, as :func:`save` writes them, or the
         cells of a column named labels, label or tags
     separator : what stands between labels in a cell; by default the first of ``|``, ``;`` and
-        ``,`` that occurs in the column. "" keeps cells whole
+        ``,`` that occurs in the column, and lists such as ``['a', 'b']`` are understood. ""
+        keeps cells whole
     text : names of columns whose words of two letters and more are counted, in lower case; by
         default a column named text that holds words. () counts none
     samples : name of the column that names the samples
