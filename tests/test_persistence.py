@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from eigenlabel import SharedSubspaceClassifier
 from eigenlabel.catalogue import METHODS, make
 from eigenlabel.datasets import DataError, make_shared_subspace
+from eigenlabel.experiment import scores_of
 from eigenlabel.persistence import SavedModel, load_model, save_model
 from eigenlabel.preprocessing import PREPARATIONS, make_preparation
 from eigenlabel.thresholds import RULES
@@ -43,13 +44,17 @@ def round_trip(model, data, path):
     return again.model
 
 
-@pytest.mark.parametrize("name", METHODS)
+# One of each kind: the papers' other combinations are made of the same parts.
+NAMES = [n for n in METHODS if n.endswith("MLkNN") or "+" not in n or n == "ORI+SVM"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_method_comes_back(name, data, tmp_path):
     quick = {"param_grid": {"estimator__estimator__C": [1.0]}} if name == "SVM" else None
     model = make(name, quick).fit(data.X, data.Y)
     again = round_trip(model, data, tmp_path / "m.skops")
     np.testing.assert_array_equal(again.predict(data.X), model.predict(data.X))
-    np.testing.assert_array_equal(again.decision_function(data.X), model.decision_function(data.X))
+    np.testing.assert_array_equal(scores_of(again, data.X), scores_of(model, data.X))
 
 
 @pytest.mark.parametrize("kind", PREPARATIONS)

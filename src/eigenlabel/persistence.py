@@ -13,9 +13,12 @@ import skops.io
 from sklearn.preprocessing import add_dummy_feature
 
 from eigenlabel import metrics, model_selection, thresholds
+from eigenlabel.catalogue import AtDimensionOfMDDM
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets import DataError
 from eigenlabel.labels import LabelCodec
+from eigenlabel.methods import projection, projection_spectral
+from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
 from eigenlabel.methods.thresholded import ThresholdedClassifier
@@ -26,6 +29,19 @@ _OURS = (
     SharedSubspaceClassifier,
     SharedSubspaceClassifierCV,
     ThresholdedClassifier,
+    MLkNN,
+    projection.MDDM,
+    projection.CCA,
+    projection.OPLS,
+    projection.LDA,
+    projection.OrthogonalCentroid,
+    projection.HypergraphSpectral,
+    projection_spectral.PCA,
+    projection_spectral.PLS,
+    projection_spectral.MLSI,
+    projection_spectral.LPP,
+    projection_spectral.DiscriminativeSelector,
+    AtDimensionOfMDDM,
     DocumentFrequencySelector,
     LabelCodec,
     model_selection.MultilabelStratifiedKFold,
