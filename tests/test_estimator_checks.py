@@ -20,7 +20,7 @@ def instances():
         thing = getattr(eigenlabel, name)
         if inspect.isclass(thing) and issubclass(thing, BaseEstimator):
             parameters = inspect.signature(thing).parameters
-            if "estimator" in parameters:
+            if parameters.get("estimator") and parameters["estimator"].default is inspect._empty:
                 found.append(thing(eigenlabel.SharedSubspaceClassifier()))
                 continue
             found.append(thing())

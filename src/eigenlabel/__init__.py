@@ -5,6 +5,7 @@ from typing import Any
 
 from eigenlabel import datasets, metrics, model_selection, preprocessing, thresholds
 from eigenlabel.methods.neighbours import MLkNN
+from eigenlabel.methods.projected import DimensionsPath, ProjectedClassifierCV, dimensions_path
 from eigenlabel.methods.projection import (
     CCA,
     LDA,
@@ -29,16 +30,19 @@ __all__ = [
     "OPLS",
     "PCA",
     "PLS",
+    "DimensionsPath",
     "DiscriminativeSelector",
     "HypergraphSpectral",
     "MLkNN",
     "OrthogonalCentroid",
+    "ProjectedClassifierCV",
     "SharedSubspaceClassifier",
     "SharedSubspaceClassifierCV",
     "ThresholdedClassifier",
     "catalogue",
     "comparison",
     "datasets",
+    "dimensions_path",
     "experiment",
     "metrics",
     "model_selection",

@@ -1,0 +1,224 @@
+"""A projection and a classifier behind it, at the dimension that suits the classifier best."""
+
+import numbers
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.model_selection import check_cv
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from eigenlabel._validation import check_choice, check_data, check_number
+from eigenlabel.labels import LabelCodec, check_label_matrix
+from eigenlabel.methods.neighbours import MLkNN
+from eigenlabel.methods.projection import MDDM
+from eigenlabel.metrics import METRICS
+from eigenlabel.model_selection import MultilabelStratifiedKFold
+
+
+class DimensionsPath(NamedTuple):
+    """Dimensions and the scores (dimensions, folds) at them; losses are not negated."""
+
+    dimensions: np.ndarray
+    scores: np.ndarray
+
+
+def _embed(projection: Any, X: Any) -> np.ndarray:
+    """Project samples; where labels leave no direction at all, all are at one point."""
+    Z = projection.transform(X)
+    return Z if Z.shape[1] else np.zeros((len(Z), 1))
+
+
+def _score(model: Any, X: Any, Y: np.ndarray, scoring: str) -> float:
+    metric = METRICS[scoring]
+    if metric.reads == "labels":
+        return float(metric.function(Y, model.predict(X)))
+    name = "decision_function" if hasattr(model, "decision_function") else "predict_proba"
+    scores = getattr(model, name)(X)
+    if isinstance(scores, list):  # a (n, 2) array of probabilities for each label
+        scores = np.column_stack([p[:, -1] for p in scores])
+    return float(metric.function(Y, np.asarray(scores)))
+
+
+def dimensions_path(
+    projection: Any,
+    classifier: Any,
+    X: Any,
+    y: Any,
+    dimensions: Sequence[int],
+    *,
+    cv: Any = 5,
+    scoring: str = "average_precision",
+) -> DimensionsPath:
+    """Score a classifier on projected features at several dimensions by cross-validation.
+
+    The directions of a projection are nested, so that each fold fits the projection once, at the
+    largest dimension, and the classifier once for each.
+
+    Parameters
+    ----------
+    projection : projection of ours with ``n_components``
+    classifier : classifier that takes a label matrix
+    X, y : samples and 0/1 label matrix
+    dimensions : ints >= 1; those beyond what the projection finds are scored with what there is
+    cv : int (stratified by labels), splitter or iterable
+    scoring : a metric of ``eigenlabel.metrics`` by name
+
+    Examples
+    --------
+    >>> from eigenlabel import MDDM, MLkNN, dimensions_path
+    >>> from eigenlabel.datasets import make_shared_subspace
+    >>> data = make_shared_subspace(200, n_labels=6, random_state=0)
+    >>> path = dimensions_path(MDDM(), MLkNN(), data.X, data.Y, [1, 2, 4], cv=3)
+    >>> path.scores.shape
+    (3, 3)
+    """
+    check_choice("scoring", scoring, tuple(METRICS))
+    wanted = np.array(list(dimensions))
+    if not wanted.size:
+        raise ValueError("dimensions is empty: give at least one.")
+    for r in wanted.tolist():
+        check_number("dimensions", r, 1, integer=True)
+    if "n_components" not in projection.get_params():
+        raise TypeError(f"{type(projection).__name__} has no n_components to vary.")
+    Y = check_label_matrix(y).astype(int)
+    X = X.tocsr() if sp.issparse(X) else np.asarray(X)
+    splitter = (
+        MultilabelStratifiedKFold(int(cv)) if isinstance(cv, numbers.Integral) else check_cv(cv)
+    )
+    columns = []
+    for train, test in splitter.split(X, Y):
+        widest = clone(projection).set_params(n_components=int(wanted.max()))
+        Z = _embed(widest.fit(X[train], Y[train]), X[train])
+        Z_test = _embed(widest, X[test])
+        column = []
+        for r in wanted:
+            model = clone(classifier).fit(Z[:, :r], Y[train])
+            column.append(_score(model, Z_test[:, :r], Y[test], scoring))
+        columns.append(column)
+    return DimensionsPath(wanted, np.array(columns).T)
+
+
+def _delegates(method: str) -> Any:
+    def check(self: "ProjectedClassifierCV") -> bool:
+        default = MLkNN() if self.estimator is None else self.estimator
+        getattr(getattr(self, "estimator_", default), method)
+        return True
+
+    return check
+
+
+class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier on projected features, at the dimension where it does best.
+
+    Paper 004 takes one dimension, by the share of dependence, for every classifier, and leaves a
+    better choice open. Here it is the one with the best cross-validated score of the classifier
+    itself; each fold fits the projection once (:func:`dimensions_path`).
+
+    Parameters
+    ----------
+    estimator : classifier that takes a label matrix; None is :class:`MLkNN`
+    projection : projection with ``n_components``; None is :class:`MDDM`
+    dimensions : sequence of ints or None
+        To try; None is 1, 2, 4, ... up to the number of features or labels, whichever is less.
+    cv : int, splitter or iterable, default=5
+    scoring : a metric of ``eigenlabel.metrics`` by name, default="average_precision"
+
+    Attributes
+    ----------
+    n_components_ : the dimension chosen; of equally good ones, or where the score is undefined,
+        the smallest
+    path_ : :class:`DimensionsPath`
+    projection_, estimator_ : fitted to all samples at that dimension
+    classes_ : as in the classifier
+
+    Examples
+    --------
+    >>> from eigenlabel import ProjectedClassifierCV
+    >>> from eigenlabel.datasets import make_shared_subspace
+    >>> data = make_shared_subspace(300, n_labels=8, random_state=0)
+    >>> model = ProjectedClassifierCV(cv=3).fit(data.X, data.Y)
+    >>> model.path_.dimensions.tolist(), model.predict(data.X).shape
+    ([1, 2, 4, 8], (300, 8))
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        projection: Any = None,
+        dimensions: Any = None,
+        *,
+        cv: Any = 5,
+        scoring: str = "average_precision",
+    ) -> None:
+        self.estimator = estimator
+        self.projection = projection
+        self.dimensions = dimensions
+        self.cv = cv
+        self.scoring = scoring
+
+    def fit(self, X: Any, y: Any) -> "ProjectedClassifierCV":
+        """Choose the dimension and fit projection and classifier to samples X and labels y."""
+        X = check_data(self, X, reset=True)
+        codec, Y = LabelCodec.fit(y)
+        check_consistent_length(X, Y)
+        if len(Y) < 2:
+            raise ValueError(f"At least 2 samples are needed, got n_samples = {len(Y)}.")
+        if codec.kind == "binary" and len(codec.classes) == 2:
+            Y = np.column_stack([~Y[:, 0], Y[:, 0]])  # both classes are labels
+        classifier = MLkNN() if self.estimator is None else self.estimator
+        projection = MDDM() if self.projection is None else self.projection
+        dimensions = self.dimensions
+        if dimensions is None:
+            most = min(Y.shape[1], X.shape[1])
+            dimensions = [*(2**k for k in range(int(np.log2(most)) + 1) if 2**k < most), most]
+        self.path_ = dimensions_path(
+            projection, classifier, X, Y, dimensions, cv=self.cv, scoring=self.scoring
+        )
+        means = self.path_.scores.mean(axis=1)
+        means = means if METRICS[self.scoring].greater_is_better else -means
+        means = np.where(np.isnan(means), -np.inf, means)
+        order = np.argsort(self.path_.dimensions, kind="stable")
+        best = order[int(np.argmax(means[order]))]
+        chosen = int(self.path_.dimensions[best])
+        target = Y.astype(int) if codec.multilabel else np.asarray(y).reshape(len(Y))
+        self._codec = codec
+        self.projection_ = clone(projection).set_params(n_components=chosen).fit(X, target)
+        self.estimator_ = clone(classifier).fit(_embed(self.projection_, X), target)
+        self.n_components_ = chosen
+        self.best_params_ = {"n_components": chosen}
+        self.classes_ = codec.classes
+        return self
+
+    def _project(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return _embed(self.projection_, check_data(self, X, reset=False))
+
+    def predict(self, X: Any) -> Any:
+        """Give the classifier's label sets (sparse if y was), or classes."""
+        Z = self._project(X)
+        decided = self.estimator_.predict(Z)
+        return self._codec.decode(decided > 0) if self._codec.multilabel else decided
+
+    @available_if(_delegates("decision_function"))
+    def decision_function(self, X: Any) -> Any:
+        """Give the classifier's scores."""
+        Z = self._project(X)
+        return self.estimator_.decision_function(Z)
+
+    @available_if(_delegates("predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        """Give the classifier's probabilities."""
+        Z = self._project(X)
+        return self.estimator_.predict_proba(Z)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        projection = MDDM() if self.projection is None else self.projection
+        tags.input_tags = get_tags(projection).input_tags
+        tags.classifier_tags.multi_label = True
+        return tags
