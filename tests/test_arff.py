@@ -193,6 +193,23 @@ def test_rows_padded_from_the_first_on_are_read_the_fast_way(tmp_path, monkeypat
     assert outcome(path) == found
 
 
+@pytest.mark.parametrize(
+    ("head", "row", "message"),
+    [
+        (DENSE, ",".join(["1"] * 99), "line 7: 99 values for 4 attributes"),
+        (SPARSE, "{" + ",".join(["0 1"] * 99) + "}", "line 7: index 0 stands twice"),
+    ],
+)
+def test_a_row_far_too_long_takes_no_memory_for_its_words(
+    tmp_path, monkeypatch, head, row, message
+):
+    path = tmp_path / "a.arff"
+    path.write_text(head + row)
+    monkeypatch.setattr(_arff, "BLOCK", 50)
+    monkeypatch.setattr(_arff, "cut", lambda *_: pytest.fail("cut"))
+    assert message in outcome(path)
+
+
 def test_a_zero_byte_is_a_part_of_a_word(tmp_path):
     path = tmp_path / "a.arff"
     path.write_text(f"% {'x' * 5000}\n{DENSE}0,1,\0red,1\n")  # too far down to look binary

@@ -50,6 +50,7 @@ def bits(values):
 @settings(max_examples=200, deadline=None)
 @given(st.lists(DECIMALS | FLOATS, min_size=1, max_size=30))
 @example(["9007199254740993", "9007199254740993.0000", "9007199254740995e-1"])  # half way
+@example(["420215759.9354031384", "17.73064132856982944", "6911.080036682069931"])  # after 64 bits
 def test_numbers_equal_float_to_the_last_bit(words):
     values, odd = read_numbers(words_of(words))
     expected = [as_float(word) for word in words]
@@ -143,5 +144,13 @@ def test_lists_equal_dictionaries(spread, data):
 
 
 def test_words_longer_than_those_of_the_lists_are_odd():
-    _, odd = Lists([{"a": 1.0}]).look_up(words_of(["a", "aa", "b" * 8 + "a"]), np.zeros(3, int))
+    words = words_of(["abcdefgh", "aabcdefgh", "b" * 8 + "abcdefgh"])
+    _, odd = Lists([{"abcdefgh": 1.0}]).look_up(words, np.zeros(3, int))
     assert odd.tolist() == [False, True, True]
+
+
+def test_words_that_collide_are_odd(monkeypatch):
+    monkeypatch.setattr(_words, "SPREAD", np.uint64(1))  # then b in list 0 is as a in list 1
+    lists = Lists([{"bxxxxxxx": 1.0}, {"cxxxxxxx": 2.0}])
+    _, odd = lists.look_up(words_of(["bxxxxxxx", "axxxxxxx"]), np.array([0, 1]))
+    assert odd.tolist() == [False, True]

@@ -350,8 +350,8 @@ def load_mulan(
     Labels are the attributes that the MULAN XML file names (``xml``, or one found beside the
     file), else those that MEKA's ``-C n`` in the relation name counts: the first n, or the last
     for negative n. They keep the order of the ARFF file. Named values become their positions in
-    the attribute's list (``categories`` tells them), numbers in lists stay numbers. A missing
-    value ``?`` is NaN. Label hierarchies are ignored, with a note.
+    the attribute's list (``categories`` tells them), numbers in lists stay numbers; what is not in
+    the list is refused. A missing value ``?`` is NaN. Label hierarchies are ignored, with a note.
 
     Parameters
     ----------
