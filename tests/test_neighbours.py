@@ -75,19 +75,20 @@ def test_other_metrics_and_given_distances(data, metric):
 
 def test_ties_go_to_the_lowest_index(rng):
     D = rng.integers(0, 4, (30, 20)).astype(float)
-    own = rng.integers(0, 20, 30)
-    for k in (1, 5, 19):
+    D[:10] = rng.uniform(size=(10, 20))  # and rows without any
+    for k in (1, 5, 19, 20):
         np.testing.assert_array_equal(np.sort(nearest(D, k)), naive_neighbours(D, k))
-        np.testing.assert_array_equal(np.sort(nearest(D, k, own)), naive_neighbours(D, k, own))
 
 
-def test_chunks_change_nothing(rng):
-    from sklearn import config_context
-
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_chunks_change_nothing(rng, monkeypatch, metric):
     X, Y = rng.standard_normal((400, 30)), rng.integers(0, 2, (400, 5))
-    whole = MLkNN().fit(X, Y).predict_proba(X)
-    with config_context(working_memory=0.05):  # MiB: some 16 rows at once
-        np.testing.assert_array_equal(MLkNN().fit(X, Y).predict_proba(X), whole)
+    X = pairwise_distances(X) if metric == "precomputed" else X
+    copy = X.copy()
+    whole = MLkNN(metric=metric).fit(X, Y).predict_proba(X)
+    monkeypatch.setattr("eigenlabel.methods.neighbours.CHUNK", 6000)  # some 15 rows at once
+    np.testing.assert_allclose(MLkNN(metric=metric).fit(X, Y).predict_proba(X), whole)
+    np.testing.assert_array_equal(X, copy)
 
 
 def test_an_index_of_ones_own(data):

@@ -11,24 +11,26 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from eigenlabel._validation import check_data, check_number
 from eigenlabel.labels import LabelCodec
 
+CHUNK = 2**21  # distances held at once: small chunks stay in the caches
 
-def nearest(distances: np.ndarray, k: int, own: np.ndarray | None = None) -> np.ndarray:
-    """Give the k nearest columns of each row (rows, k); of equally far ones the first.
 
-    ``own[i]`` is a column that row i must not take, itself.
+def nearest(distances: np.ndarray, k: int) -> np.ndarray:
+    """Give the k nearest columns of each row (rows, k), in no order; of equally far ones the first.
+
+    Rows are cut at their k-th distance; only those where more columns lie at that very distance
+    than are needed are looked at again.
     """
-    if own is not None:
-        distances = distances.copy()
-        distances[np.arange(len(distances)), own] = np.inf
-    n = distances.shape[1]
-    if k >= n:
+    if k >= distances.shape[1]:
         return np.argsort(distances, axis=1, kind="stable")[:, :k]
-    # All that is nearer than the k-th, then the first of those equally far.
-    limit = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
-    nearer, tied = distances < limit, distances == limit
-    room = k - nearer.sum(axis=1, keepdims=True)
-    chosen = nearer | (tied & (np.cumsum(tied, axis=1) <= room))
-    return np.nonzero(chosen)[1].reshape(len(distances), k)
+    found = np.argpartition(distances, k - 1, axis=1)[:, :k]
+    limit = np.take_along_axis(distances, found, axis=1).max(axis=1, keepdims=True)
+    tied = np.flatnonzero((distances <= limit).sum(axis=1) > k)
+    if len(tied):
+        near, edge = distances[tied] < limit[tied], distances[tied] == limit[tied]
+        room = k - near.sum(axis=1, keepdims=True)
+        chosen = near | (edge & (np.cumsum(edge, axis=1, dtype=np.int32) <= room))
+        found[tied] = np.nonzero(chosen)[1].reshape(len(tied), k)
+    return found
 
 
 class MLkNN(ClassifierMixin, BaseEstimator):
@@ -123,8 +125,10 @@ class MLkNN(ClassifierMixin, BaseEstimator):
             return self._label_counts(self._approximate(X, training))
         parts, start = [], 0
         for chunk in self._distances(X):
-            own = np.arange(start, start + len(chunk)) if training else None
-            parts.append(self._label_counts(nearest(chunk, self._k, own)))
+            if training:  # a sample is not its own neighbour
+                rows = np.arange(len(chunk))
+                chunk[rows, start + rows] = np.inf
+            parts.append(self._label_counts(nearest(chunk, self._k)))
             start += len(chunk)
         return np.concatenate(parts)
 
@@ -135,17 +139,18 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         return counts
 
     def _distances(self, X: Any) -> Any:
+        """Give the distances to the training samples, chunk by chunk, each a new array."""
         if self.metric == "precomputed":
             D = X.toarray() if hasattr(X, "toarray") else X
-            step = max(1, 2**22 // max(1, D.shape[1]))
-            return (D[i : i + step] for i in range(0, len(D), step))
-        options = {}
+            step = max(1, CHUNK // max(1, D.shape[1]))
+            return (D[i : i + step].copy() for i in range(0, len(D), step))
         if self.metric not in PAIRWISE_DISTANCE_FUNCTIONS and hasattr(X, "toarray"):
             raise ValueError(
                 f"metric={self.metric!r} does not take sparse X: use 'euclidean', 'cosine' or "
                 "'manhattan', or pass X.toarray()."
             )
-        return pairwise_distances_chunked(X, self._X, metric=self.metric, **options)
+        memory = 8 * CHUNK / 2**20
+        return pairwise_distances_chunked(X, self._X, metric=self.metric, working_memory=memory)
 
     def _approximate(self, X: Any, training: bool) -> np.ndarray:
         k = self._k + training
