@@ -63,10 +63,11 @@ def cut(text: str, separator: int) -> Words:
     is_end[1:] |= (seen[1:] == separator) & ~is_end[:-1]
     marks = np.flatnonzero(is_end | (seen == POINT))
     at = np.flatnonzero(is_end[marks])
-    ends, before = marks[at], marks[at[1:] - 1]
-    starts, ends = ends[:-1] + 1, ends[1:]
+    ends = marks[at]
+    starts = ends[:-1] + 1
     starts += seen[starts] == SPACE
-    return Words(data, starts, ends, np.where(is_end[before], ends, before))
+    # A mark between two ends is a point; the last of them stands just before the second end.
+    return Words(data, starts, ends[1:], marks[at[1:] - (np.diff(at) > 1)])
 
 
 def _eights(text: bytes, ends: np.ndarray, lengths: np.ndarray, mask: int = 0) -> np.ndarray:
@@ -74,6 +75,11 @@ def _eights(text: bytes, ends: np.ndarray, lengths: np.ndarray, mask: int = 0) -
 
     Zeros stand for what a word of less than eight bytes lacks.
     """
+    if lengths.max(initial=0) <= 1:  # as 0 and 1 often are
+        x = np.frombuffer(text, dtype=np.uint8)[ends - 1].astype(np.uint64)
+        x ^= np.uint64(mask & 0xFF)
+        x *= lengths.astype(np.uint64) << np.uint64(56)
+        return x
     windows = np.ndarray(len(text) - WIDTH + 1, dtype="<u8", buffer=text, strides=(1,))
     lengths = np.minimum(lengths, WIDTH)
     x = windows[ends - lengths]
