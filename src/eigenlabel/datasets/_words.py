@@ -91,7 +91,10 @@ def _eights(text: bytes, ends: np.ndarray, lengths: np.ndarray, mask: int = 0) -
 def _digits(text: bytes, ends: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Read whole numbers of at most DIGITS digits, an empty one as 0, and tell the odd."""
     x = _eights(text, ends, lengths, mask=0x3030303030303030)  # digits become 0 to 9
-    odd = ((x + np.uint64(0x7676767676767676) | x) & np.uint64(0x8080808080808080)) != 0
+    high_bits = x + np.uint64(0x7676767676767676)  # sets the high bit of a byte above 9
+    high_bits |= x
+    high_bits &= np.uint64(0x8080808080808080)
+    odd = high_bits != 0
     odd |= lengths > DIGITS
     # Neighbours are joined three times: to two digits, to four, to all eight.
     for bits, ten, mask in (
@@ -140,8 +143,10 @@ def _scale(whole: np.ndarray, power: np.ndarray) -> tuple[np.ndarray, np.ndarray
     """Multiply whole numbers by powers of ten, rounding once as float() does; tell the odd."""
     values = whole.astype(float)
     values /= POWERS.take(-power, mode="clip")
-    values *= POWERS.take(power, mode="clip")  # one of the two is 1
-    odd = (whole >= EXACT) | (np.abs(power) >= len(POWERS))
+    odd = whole >= EXACT
+    if power.max(initial=0) > 0 or power.min(initial=0) <= -len(POWERS):  # only with exponents
+        values *= POWERS.take(power, mode="clip")  # one of the two powers is 1
+        odd |= np.abs(power) >= len(POWERS)
     if HAS_LONG and odd.any():
         hard = np.flatnonzero(odd)
         long = whole[hard].astype(np.longdouble)
