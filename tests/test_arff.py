@@ -75,6 +75,7 @@ SPARSE_ROWS = {
     "{-1 1}": WRONG,
     "{1.0 1}": WRONG,
     "{1}": WRONG,
+    "{' '}": WRONG,
     "{1 2 3}": WRONG,
     "{0 1 1,2}": WRONG,
     "{0 1 1 2}": WRONG,
@@ -208,6 +209,19 @@ def test_a_row_far_too_long_takes_no_memory_for_its_words(
     monkeypatch.setattr(_arff, "BLOCK", 50)
     monkeypatch.setattr(_arff, "cut", lambda *_: pytest.fail("cut"))
     assert message in outcome(path)
+
+
+@pytest.mark.parametrize("rows", ["{}", "{ }", "{}\n{0 1}\n{ }"])
+@pytest.mark.parametrize("way", [FAST, SLOW])
+def test_rows_of_nothing(tmp_path, monkeypatch, rows, way):
+    path = tmp_path / "a.arff"
+    path.write_text(SPARSE + rows)
+    if way == SLOW:
+        only(monkeypatch, SLOW)
+    monkeypatch.setattr(_arff, "BLOCK", 1)
+    data = load_mulan(path)
+    assert data.X.nnz == 0
+    assert data.Y.sum() == rows.count("0 1")
 
 
 def test_a_zero_byte_is_a_part_of_a_word(tmp_path):

@@ -137,8 +137,8 @@ def _parse_kind(path: Any, name: str, text: str, line: int) -> Kind:
     return Kind()
 
 
-def _header(path: Any, text: str) -> tuple[str, Columns, int, int]:
-    """Give the relation name, the attributes, where the data begin and on which line."""
+def _header(path: Any, text: str) -> tuple[str, Columns, int]:
+    """Give the relation name, the attributes, and after which line the data begin."""
     relation, names, kinds = "", [], []
     known: dict[str, Kind] = {}  # attributes of the same kind share it
     at, number = 0, 0
@@ -164,13 +164,13 @@ def _header(path: Any, text: str) -> tuple[str, Columns, int, int]:
         elif data is not None:
             if not names:
                 raise DataError(path, "no @attribute before @data", number)
-            return relation, Columns(names, kinds), at, number
+            return relation, Columns(names, kinds), number
     raise DataError(path, "no @data line: the file is cut off or not ARFF")
 
 
 def _rows(text: str, first: int) -> tuple[list[str], list[int]]:
-    """List the data lines, and their numbers."""
-    lines = [line.strip() for line in text.split("\n")]
+    """List the rows that follow the line of the given number, and the numbers of their lines."""
+    lines = [line.strip() for line in text.split("\n")[first:]]
     kept = [i for i, line in enumerate(lines) if line and line[0] != "%"]
     return [lines[i] for i in kept], [first + 1 + i for i in kept]
 
@@ -241,15 +241,16 @@ def _sparse(path: Any, columns: Columns, rows: list[str], numbers: list[int]) ->
 
 def _sparse_block(columns: Columns, rows: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Give the values, their columns, and how many each row has."""
-    if not all(row[0] == "{" and row[-1] == "}" for row in rows):
+    text = "\n".join(rows)
+    inside = text[1:-1].split("}\n{")
+    if text[0] != "{" or text[-1] != "}" or len(inside) != len(rows):
         raise ValueError("a row without braces")
-    rows = [row[1:-1].strip() for row in rows]
-    counts = np.array([row.count(",") + bool(row) for row in rows])
+    counts = np.array([row.count(",") + bool(row) for row in inside])
     if counts.max() > len(columns):
         raise ValueError("more values than attributes")
-    if PADDED.search(rows[0]):
-        rows = [" ".join(row.split()).replace(" ,", ",") for row in rows]
-    words = cut(",".join([*filter(None, rows), ""]), SPACE)
+    if PADDED.search(inside[0]):
+        inside = [" ".join(row.split()).replace(" ,", ",") for row in inside]
+    words = cut(",".join([*filter(None, inside), ""]), SPACE)
     if words.bytes_at(words.ends).tobytes() != b" ," * counts.sum():
         raise ValueError("not an index, a space, a value and a comma in turn")
     indices, odd = read_indices(words[::2])
@@ -263,7 +264,7 @@ def _sparse_block(columns: Columns, rows: list[str]) -> tuple[np.ndarray, np.nda
 
 def _sparse_slowly(
     path: Any, columns: Columns, rows: list[str], numbers: list[int]
-) -> tuple[list[float], list[int], list[int]]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Read rows one by one, which allows any order and finds the line that is wrong."""
     values, indices, counts = [], [], []
     for row, number in zip(rows, numbers, strict=True):
@@ -271,7 +272,7 @@ def _sparse_slowly(
             raise DataError(path, "a sparse row must stand in braces", number)
         seen: dict[int, float] = {}
         for pair in filter(None, _split(row[1:-1])):
-            index, *word = pair.split(maxsplit=1)
+            index, _, word = " ".join(pair.split(maxsplit=1)).partition(" ")
             if not (index.isascii() and index.isdigit() and word):
                 raise DataError(path, f"expected 'index value', found {pair[:40]!r}", number)
             if len(index) > DIGITS or int(index) >= len(columns):
@@ -279,11 +280,11 @@ def _sparse_slowly(
             j = int(index)
             if j in seen:
                 raise DataError(path, f"index {index} stands twice", number)
-            seen[j] = _code(path, columns, j, _unquote(word[0]), number)
+            seen[j] = _code(path, columns, j, _unquote(word), number)
         indices += sorted(seen)
         values += [seen[j] for j in sorted(seen)]
         counts.append(len(seen))
-    return values, indices, counts
+    return np.array(values), np.array(indices, dtype=np.int64), np.array(counts)
 
 
 def read_label_names(path: Any) -> tuple[list[str], tuple[str, ...]]:
@@ -362,13 +363,13 @@ def load_mulan(
     """
     path = Path(path)
     text = decode(path, read_bytes(path, max_bytes), encoding)
-    relation, columns, at, first = _header(path, text)
+    relation, columns, first = _header(path, text)
     names = columns.names
     double = next((name for name, count in Counter(names).items() if count > 1), None)
     if double is not None:
         raise DataError(path, f"attribute {double!r} stands twice")
     is_label, notes = _label_columns(path, xml, relation, names)
-    rows, numbers = _rows(text[at:], first)
+    rows, numbers = _rows(text, first)
     if not rows:
         raise DataError(path, "no data after @data")
     sparse = rows[0].startswith("{")

@@ -63,10 +63,11 @@ def cut(text: str, separator: int) -> Words:
     is_end[1:] |= (seen[1:] == separator) & ~is_end[:-1]
     marks = np.flatnonzero(is_end | (seen == POINT))
     at = np.flatnonzero(is_end[marks])
-    ends, before = marks[at], marks[at[1:] - 1]
-    starts, ends = ends[:-1] + 1, ends[1:]
+    ends = marks[at]
+    starts = ends[:-1] + 1
     starts += seen[starts] == SPACE
-    return Words(data, starts, ends, np.where(is_end[before], ends, before))
+    # A mark between two ends is a point; the last of them stands just before the second end.
+    return Words(data, starts, ends[1:], marks[at[1:] - (np.diff(at) > 1)])
 
 
 def _eights(text: bytes, ends: np.ndarray, lengths: np.ndarray, mask: int = 0) -> np.ndarray:
@@ -74,6 +75,11 @@ def _eights(text: bytes, ends: np.ndarray, lengths: np.ndarray, mask: int = 0) -
 
     Zeros stand for what a word of less than eight bytes lacks.
     """
+    if lengths.max(initial=0) <= 1:  # as 0 and 1 often are
+        x = np.frombuffer(text, dtype=np.uint8)[ends - 1].astype(np.uint64)
+        x ^= np.uint64(mask & 0xFF)
+        x *= lengths.astype(np.uint64) << np.uint64(56)
+        return x
     windows = np.ndarray(len(text) - WIDTH + 1, dtype="<u8", buffer=text, strides=(1,))
     lengths = np.minimum(lengths, WIDTH)
     x = windows[ends - lengths]
@@ -85,7 +91,10 @@ def _eights(text: bytes, ends: np.ndarray, lengths: np.ndarray, mask: int = 0) -
 def _digits(text: bytes, ends: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Read whole numbers of at most DIGITS digits, an empty one as 0, and tell the odd."""
     x = _eights(text, ends, lengths, mask=0x3030303030303030)  # digits become 0 to 9
-    odd = ((x + np.uint64(0x7676767676767676) | x) & np.uint64(0x8080808080808080)) != 0
+    high_bits = x + np.uint64(0x7676767676767676)  # sets the high bit of a byte above 9
+    high_bits |= x
+    high_bits &= np.uint64(0x8080808080808080)
+    odd = high_bits != 0
     odd |= lengths > DIGITS
     # Neighbours are joined three times: to two digits, to four, to all eight.
     for bits, ten, mask in (
@@ -134,8 +143,10 @@ def _scale(whole: np.ndarray, power: np.ndarray) -> tuple[np.ndarray, np.ndarray
     """Multiply whole numbers by powers of ten, rounding once as float() does; tell the odd."""
     values = whole.astype(float)
     values /= POWERS.take(-power, mode="clip")
-    values *= POWERS.take(power, mode="clip")  # one of the two is 1
-    odd = (whole >= EXACT) | (np.abs(power) >= len(POWERS))
+    odd = whole >= EXACT
+    if power.max(initial=0) > 0 or power.min(initial=0) <= -len(POWERS):  # only with exponents
+        values *= POWERS.take(power, mode="clip")  # one of the two powers is 1
+        odd |= np.abs(power) >= len(POWERS)
     if HAS_LONG and odd.any():
         hard = np.flatnonzero(odd)
         long = whole[hard].astype(np.longdouble)
