@@ -375,6 +375,16 @@ def test_like_counts_the_same_words(write):
     assert again.X.toarray().tolist() == [[0, 0, 1]]
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl", "svm", "arff", "npz", "mat"])
+def test_words_that_were_counted_before(write, tmp_path, suffix):
+    train = load(write("text,size,labels\nred green,1,a\nblue,2,b\n"))
+    path = tmp_path / f"counted.{suffix}"
+    save(train, path)
+    again = load(path, like=train)
+    assert dense(again.X).tolist() == train.X.toarray().tolist()
+    assert again.feature_names.tolist() == ["size", "blue", "green", "red"]
+
+
 @both
 def test_like_may_be_anything_with_names(write):
     like = SimpleNamespace(

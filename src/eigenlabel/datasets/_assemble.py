@@ -212,26 +212,29 @@ def _wanted(
     if like is None:
         return roles.features, None, None
     names, there = list(map(str, like.feature_names)), set(roles.features)
+    sparse = set(() if table.sparse is None else table.sparse[0])
     views = getattr(like, "views", {})
     if views and set(views) <= {"columns", "features", "text"}:
         columns, features, words = (
             names[views[kind]] if kind in views else [] for kind in ("columns", "features", "text")
         )
-        if table.sparse is None:
-            columns, features = [*columns, *features], []
     else:
         columns = [n for n in names if n in there]
         others = [n for n in names if n not in there]
-        sparse = set() if table.sparse is None else set(table.sparse[0])
         features = [n for n in others if n in sparse or not roles.text]
         words = [n for n in others if n not in sparse and roles.text]
-        if table.sparse is None:
-            columns, features = [*columns, *features], []
+    if words and not roles.text:
+        if not (there | sparse).intersection(words):
+            raise DataError(table.path, "no column of text, whose words are features; pass text=")
+        features, words = [*features, *words], []  # which somebody counted before
+    if table.sparse is None:
+        columns, features = [*columns, *features], []
+    elsewhere = sparse - there
+    features += [n for n in columns if n in elsewhere]
+    columns = [n for n in columns if n not in elsewhere]
     missing = [n for n in columns if n not in there]
     if missing:
         raise DataError(table.path, f"no column for the features {show(missing)}")
-    if words and not roles.text:
-        raise DataError(table.path, "no column of text, whose words are features; pass text=")
     return columns, features, words
 
 
