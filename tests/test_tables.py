@@ -749,6 +749,28 @@ def test_many_short_rows_do_not_fill_memory(write, monkeypatch):
         load(path)
 
 
+def test_one_long_name_does_not_fill_memory(write, monkeypatch):
+    monkeypatch.setattr("eigenlabel.datasets._files.memory_limit", lambda: 2**30)
+    long = "x" * 10**5
+    rows = "".join(f"{i},1,a\n" for i in range(10**4))
+    text = f"id,x,labels\n{long},1,a\n{rows}"
+    with pytest.raises(DataError, match="10,001 names, one of 100,000 characters, are too long"):
+        load(write(text), samples="id")
+    assert load(write(text), drop="id").X.shape == (10_001, 1)
+    with pytest.raises(DataError, match="names, one of 100,000 characters") as caught:
+        load(write(text), labels="id", drop="labels")
+    assert len(str(caught.value)) < 1000
+
+
+def test_long_names_in_errors_are_cut(write):
+    train = load(write(f"x,labels\n1,{'ab' * 10**5}\n"))
+    with pytest.raises(
+        DataError, match=r"no label '(ba)+\.\.\.'; there are '(ab)+\.\.\.'"
+    ) as caught:
+        load(write(f"x,labels\n1,{'ba' * 10**5}\n", "new.csv"), like=train)
+    assert len(str(caught.value)) < 1000
+
+
 # hvecs
 
 
