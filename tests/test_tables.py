@@ -548,13 +548,26 @@ def test_mixed_cells_in_a_frame():
 
 
 @pytest.mark.parametrize("kind", ["Categorical", "Enum"])
-def test_categories_of_polars(kind):
+def test_categories_of_polars(tmp_path, kind):
     pl = pytest.importorskip("polars")
     kind = pl.Categorical if kind == "Categorical" else pl.Enum(["v", "u"])
     frame = pl.DataFrame({"x": pl.Series(["v", None, "u"], dtype=kind), "labels": ["a", "b", "a"]})
     data = from_frame(frame)
     assert data.categories == {"x": ("u", "v")}
     np.testing.assert_array_equal(data.X[:, 0], [1, np.nan, 0])
+    pytest.importorskip("pyarrow")
+    frame.write_parquet(tmp_path / "it.parquet")
+    same(load(tmp_path / "it.parquet"), data)
+
+
+def test_parquet_in_several_groups_of_rows(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"x": ["d", "c", "b", None, "a"], "labels": [["l"], ["m"], None, ["l"], []]})
+    pq.write_table(table, tmp_path / "it.parquet", row_group_size=2)
+    data = load(tmp_path / "it.parquet")
+    assert data.categories == {"x": ("a", "b", "c", "d")}
+    np.testing.assert_array_equal(data.X[:, 0], [3, 2, 1, np.nan, 0])
+    assert data.Y.toarray().tolist() == [[1, 0], [0, 1], [0, 0], [1, 0], [0, 0]]
 
 
 def test_nothing_given_is_changed():

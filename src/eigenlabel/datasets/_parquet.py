@@ -31,11 +31,11 @@ class ArrowTable(Table):
 
         column = self.rows.column(self.position[name]).combine_chunks()
         kind = column.type
-        if pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type):
+        if pa.types.is_dictionary(kind) and _is_text(kind.value_type):
             return _words(column)
         if pa.types.is_dictionary(kind):
             column, kind = column.dictionary_decode(), kind.value_type
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        if _is_text(kind):
             return _words(column.dictionary_encode())
         if pa.types.is_boolean(kind) or pa.types.is_null(kind):
             column = column.cast(pa.int8())
@@ -53,7 +53,7 @@ class ArrowTable(Table):
         if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
             raise refusal(self, name, f"{kind} values")
         members = column.flatten()
-        if not pa.types.is_string(members.type):
+        if not _is_text(members.type):
             return to_column(self, name, column.to_pylist(), range(self.height))
         counts = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
         ends = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
@@ -66,9 +66,15 @@ def _is_number(kind: Any) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
 
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa  # noqa: PLC0415  an extra
+
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
 def _words(column: Any) -> Words:
     """Sort the values of a dictionary column and drop those that do not occur."""
-    codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    codes = column.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
     values = column.dictionary.to_pylist()
     used = np.unique(codes[codes >= 0])
     words = factorise(values[i] for i in used)
