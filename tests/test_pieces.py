@@ -98,6 +98,18 @@ def test_without_like_the_first_piece_tells_the_columns(tmp_path, rng, suffix, s
     check_equal(list(iterate(path, rows=4)), load(path), 4)
 
 
+@pytest.mark.parametrize(
+    "rows", [["{0 1, 1 yes}", "{2 3}", "{}"], ["1,yes,2", "0,'no',?", "0,no,1"]]
+)
+def test_arff_with_words(tmp_path, rows):
+    path = tmp_path / "it.arff"
+    head = "@relation 'x: -C 1'\n@attribute l {0,1}\n@attribute c {no,yes}\n@attribute n real\n"
+    path.write_text(head + "% remark\n@DATA\n" + "\n".join(rows))
+    whole = load(path)
+    assert whole.categories == {"c": ("no", "yes")}
+    check_equal(list(iterate(path, rows=2)), whole, 2)
+
+
 def test_words_and_text_keep_their_columns(tmp_path):
     path = tmp_path / "it.csv"
     rows = ["size,colour,text,tags", "1,red,one two,a|b", "2,blue,two,b", "3,red,two three,a"]
@@ -154,6 +166,9 @@ def test_rows_of_several_lines(tmp_path):
     check_equal(list(iterate(path, rows=1)), load(path), 1)
 
 
+ARFF = "@relation 'x: -C -1'\n@attribute a numeric\n@attribute x {0,1}\n@data\n"
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -183,6 +198,14 @@ def test_rows_of_several_lines(tmp_path):
             "line 5: 'a' holds words",
         ),
         ("a.csv", "a,label:x\n\n", "no samples"),
+        ("a.arff", ARFF + "1,0\n% remark\n2,1\n\n3\n", "line 9: 1 values for 2 attributes"),
+        ("a.arff", ARFF + "{0 1}\n{}\n\n{0 x}\n", "line 8: 'a' is 'x', not a number"),
+        ("a.arff", ARFF + "{0 1}\n{}\n\n1,1\n", "line 8: a sparse row must stand in braces"),
+        ("a.arff", ARFF + "1,0\n2,1\n3,7\n", "line 7: 'x' is '7', not in its list"),
+        ("a.arff", ARFF.replace("{0,1}", "real") + "1,0\n2,7\n", "must be 0 or 1, found 7"),
+        ("a.arff", ARFF.replace("@attribute a", "@attribute x") + "1,0\n", "'x' stands twice"),
+        ("a.arff", ARFF, "no samples"),
+        ("a.arff", ARFF.replace("@data", "%"), "no @data line"),
         ("a.csv", b"a,label:x\n1,0\n2,1\n\xff,1\n", "line 4: not utf-8 text"),
     ],
 )
@@ -240,12 +263,16 @@ def write_large(path, suffix, n):
     numbers = [f"0.{j}37" for j in range(40)]
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "wt") as stream:
+        if suffix == "arff":
+            stream.write("@relation 'x: -C -1'\n")
+            stream.writelines(f"@attribute f{j} real\n" for j in range(41))
+            stream.write("@data\n")
         if suffix == "txt":
             stream.write(f"{n} 40 2\n")
         if suffix == "csv":
             stream.write(",".join([f"f{j}" for j in range(40)] + ["label:x"]) + "\n")
         for i in range(n):
-            if suffix == "csv":
+            if suffix in ("csv", "arff"):
                 stream.write(",".join([*numbers, str(i % 2)]) + "\n")
             elif suffix == "jsonl":
                 fields = ", ".join(f'"f{j}": {v}' for j, v in enumerate(numbers))
@@ -268,7 +295,7 @@ def peak_of(path, rows, until=None):
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("suffix", ["csv", "jsonl", "svm", "txt", "csv.gz"])
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "svm", "txt", "arff", "csv.gz"])
 def test_memory_is_that_of_a_piece(tmp_path, suffix):
     path = tmp_path / f"it.{suffix}"
     write_large(path, suffix.removesuffix(".gz"), n=8000)
@@ -285,6 +312,14 @@ def test_a_quote_that_is_never_closed_is_not_swallowed_whole(tmp_path, monkeypat
     path.write_text('a,label:x\n1,0\n2,1\n"3,0\n' + "4,1\n" * 1000)
     with pytest.raises(DataError, match="line 4: a quote is never closed"):
         list(iterate(path, rows=1))
+
+
+def test_a_header_without_end_is_stopped(tmp_path, monkeypatch):
+    monkeypatch.setattr("eigenlabel.datasets._arff_pieces.LONGEST", 1000)
+    path = tmp_path / "it.arff"
+    path.write_text("@relation r\n" + "% remark\n" * 1000)
+    with pytest.raises(DataError, match="no @data line among the first"):
+        list(iterate(path))
 
 
 def test_a_line_without_end_is_stopped(tmp_path, monkeypatch):

@@ -18,8 +18,16 @@ from eigenlabel.datasets._columns import (
     refusal,
 )
 from eigenlabel.datasets._dataset import Dataset
-from eigenlabel.datasets._files import DataError
-from eigenlabel.datasets._roles import Options, Roles, check_names, find_roles, show, unknown
+from eigenlabel.datasets._files import DataError, name_array
+from eigenlabel.datasets._roles import (
+    Options,
+    Roles,
+    check_names,
+    find_roles,
+    shorten,
+    show,
+    unknown,
+)
 
 SEPARATORS = ("|", ";", ",")
 WORD = r"(?u)\b\w\w+\b"
@@ -46,8 +54,8 @@ def to_dataset(table: Table, options: Options, like: Any = None, source: str = "
     return Dataset(
         X=X,
         Y=Y,
-        feature_names=np.array(names, dtype=str),
-        label_names=np.array(label_names, dtype=str),
+        feature_names=name_array(table.path, names),
+        label_names=name_array(table.path, label_names),
         sample_names=_sample_names(table, roles.samples),
         views=views,
         categories=categories,
@@ -60,7 +68,8 @@ def _sample_names(table: Table, name: str | None) -> np.ndarray | None:
     if name is None:
         return None
     words = table.words(name)
-    return np.array([*words.values, ""], dtype=str)[words.codes]
+    values = [*words.values, ""]
+    return name_array(table.path, [values[code] for code in words.codes])
 
 
 def _labels(
@@ -80,7 +89,8 @@ def _labels(
     for name in names:
         if name not in roles.columns:
             raise DataError(table.path, f"no column for the label {name!r}")
-    extra = next(iter(roles.columns.keys() - set(names)), None)
+    wanted = set(names)
+    extra = next((name for name in roles.columns if name not in wanted), None)
     if extra is not None:
         raise DataError(table.path, unknown("label", extra, names))
     rows = [np.flatnonzero(_label_column(table, roles.columns[name])) for name in names]
@@ -98,7 +108,7 @@ def _label_column(table: Table, name: str) -> np.ndarray:
     if isinstance(column, Words):
         row, value = _odd_cell(column)
         hint = f"; pass labels={name!r} if its cells name the labels"
-        raise table.fault(f"label {name!r} must be 0 or 1, found {value!r}{hint}", row)
+        raise table.fault(f"label {name!r} must be 0 or 1, found {shorten(value)}{hint}", row)
     odd = ~np.isin(column, (0, 1))
     if odd.any():
         row = int(np.argmax(odd))
@@ -212,26 +222,29 @@ def _wanted(
     if like is None:
         return roles.features, None, None
     names, there = list(map(str, like.feature_names)), set(roles.features)
+    sparse = set(() if table.sparse is None else table.sparse[0])
     views = getattr(like, "views", {})
     if views and set(views) <= {"columns", "features", "text"}:
         columns, features, words = (
             names[views[kind]] if kind in views else [] for kind in ("columns", "features", "text")
         )
-        if table.sparse is None:
-            columns, features = [*columns, *features], []
     else:
         columns = [n for n in names if n in there]
         others = [n for n in names if n not in there]
-        sparse = set() if table.sparse is None else set(table.sparse[0])
         features = [n for n in others if n in sparse or not roles.text]
         words = [n for n in others if n not in sparse and roles.text]
-        if table.sparse is None:
-            columns, features = [*columns, *features], []
+    if words and not roles.text:
+        if not (there | sparse).intersection(words):
+            raise DataError(table.path, "no column of text, whose words are features; pass text=")
+        features, words = [*features, *words], []  # which somebody counted before
+    if table.sparse is None:
+        columns, features = [*columns, *features], []
+    elsewhere = sparse - there
+    features += [n for n in columns if n in elsewhere]
+    columns = [n for n in columns if n not in elsewhere]
     missing = [n for n in columns if n not in there]
     if missing:
         raise DataError(table.path, f"no column for the features {show(missing)}")
-    if words and not roles.text:
-        raise DataError(table.path, "no column of text, whose words are features; pass text=")
     return columns, features, words
 
 
@@ -276,9 +289,8 @@ def _known_values(table: Table, name: str, values: tuple[str, ...]) -> np.ndarra
     found = np.array([*(position.get(v, -1.0) for v in words.values), np.nan])[words.codes]
     if (found < 0).any():
         row = int(np.argmax(found < 0))
-        raise table.fault(
-            f"{name!r} is {words.values[words.codes[row]]!r}, not one of {show(values)}", row
-        )
+        value = shorten(words.values[words.codes[row]])
+        raise table.fault(f"{name!r} is {value}, not one of {show(values)}", row)
     return found
 
 
@@ -286,7 +298,7 @@ def _not_numbers(table: Table, name: str, column: Any) -> DataError:
     if isinstance(column, Lists):
         return refusal(table, name, "lists")
     row, value = _odd_cell(column)
-    return table.fault(f"{name!r} is {value!r}, not a number", row)
+    return table.fault(f"{name!r} is {shorten(value)}, not a number", row)
 
 
 def _odd_cell(words: Words) -> tuple[int, str]:

@@ -67,8 +67,9 @@ class CsvTable(Table):
 
     def _counts_rows(self) -> bool:
         words = self.words("")
-        written = np.array([*words.values, ""])[words.codes]
-        return np.array_equal(written, np.arange(self.height).astype(str))
+        if len(words.values) != self.height:
+            return False
+        return [words.values[code] for code in words.codes] == list(map(str, range(self.height)))
 
     def column(self, name: str) -> Any:
         """Give a column, of numbers if all its cells are."""

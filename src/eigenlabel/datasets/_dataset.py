@@ -91,11 +91,11 @@ class Dataset:
 
 
 def _widely_readable(A: Any, dtype: Any) -> Any:
-    """Give A in the dtype, by rows and with 32-bit indices if it is sparse and they suffice."""
-    if dtype is not None and A.dtype != dtype:
-        A = A.astype(dtype)
+    """Give A in the dtype, as CSR with 32-bit indices if it is sparse and they suffice."""
     if sp.issparse(A) and A.format != "csr":
         A = sp.csr_array(A)
+    if dtype is not None and A.dtype != dtype:
+        A = A.astype(dtype)
     if sp.issparse(A) and A.indices.dtype != np.int32 and max(A.nnz, *A.shape) < 2**31:
         parts = (A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32))
         A = sp.csr_array(parts, shape=A.shape)

@@ -164,8 +164,6 @@ class PandasTable(Table):
             return self._categories(name, column)
         if column.dtype.kind in "biuf":
             return column.to_numpy(dtype=float, na_value=np.nan)
-        if column.dtype.kind in "mM":
-            raise refusal(self, name, "dates")
         cells = column.astype(object)
         there = cells.notna().to_numpy()
         return to_column(self, name, cells[there].tolist(), np.flatnonzero(there))

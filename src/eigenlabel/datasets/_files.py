@@ -6,10 +6,12 @@ import gzip
 import io
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from eigenlabel._progress import progress
 from eigenlabel.core.spectral import memory_limit
@@ -211,6 +213,14 @@ def split_lines(block: bytes) -> Iterator[str]:
 def too_empty(path: Path, line: int) -> DataError:
     """Make the error for a file of blank lines, which would take long to pass over."""
     return DataError(path, f"over {EMPTIEST} lines without a sample", line)
+
+
+def name_array(path: Any, names: Sequence[str]) -> np.ndarray:
+    """Make an array of names, in which each takes the room of the longest."""
+    longest = max(map(len, names), default=0)
+    if 4 * longest * len(names) > memory_limit() / 8:
+        raise DataError(path, f"{len(names):,} names, one of {longest:,} characters, are too long")
+    return np.array(names, dtype=str)
 
 
 def read_names(path: Path) -> list[str]:

@@ -7,7 +7,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigenlabel.datasets._dataset import Dataset
-from eigenlabel.datasets._files import DataError, plain_name, read_bytes, read_names, stem
+from eigenlabel.datasets._files import (
+    DataError,
+    name_array,
+    plain_name,
+    read_bytes,
+    read_names,
+    stem,
+)
 
 SUFFIX, LABELS = ".hvecs", "annot"
 
@@ -49,7 +56,7 @@ def _beside(path: Path, ending: str) -> Path | None:
 def _names(path: Path | None, count: int) -> np.ndarray | None:
     """Read names, one a line, unless they are those of another file."""
     names = [] if path is None else read_names(path)
-    return np.array(names) if len(names) == count else None
+    return name_array(path, names) if len(names) == count else None
 
 
 def load_hvecs(path: Any, *, labels: Any = None) -> Dataset:

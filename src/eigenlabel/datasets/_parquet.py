@@ -14,7 +14,6 @@ from eigenlabel.datasets._columns import Lists, Table, Words, factorise, refusal
 from eigenlabel.datasets._engines import guarded
 from eigenlabel.datasets._files import WATCHED, DataError, is_compressed, read_bytes
 
-BATCH = 2**16
 MAGIC = b"PAR1"
 
 
@@ -32,11 +31,11 @@ class ArrowTable(Table):
 
         column = self.rows.column(self.position[name]).combine_chunks()
         kind = column.type
-        if pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type):
+        if pa.types.is_dictionary(kind) and _is_text(kind.value_type):
             return _words(column)
         if pa.types.is_dictionary(kind):
             column, kind = column.dictionary_decode(), kind.value_type
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        if _is_text(kind):
             return _words(column.dictionary_encode())
         if pa.types.is_boolean(kind) or pa.types.is_null(kind):
             column = column.cast(pa.int8())
@@ -54,7 +53,7 @@ class ArrowTable(Table):
         if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
             raise refusal(self, name, f"{kind} values")
         members = column.flatten()
-        if not pa.types.is_string(members.type):
+        if not _is_text(members.type):
             return to_column(self, name, column.to_pylist(), range(self.height))
         counts = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
         ends = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
@@ -67,9 +66,15 @@ def _is_number(kind: Any) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
 
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa  # noqa: PLC0415  an extra
+
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
 def _words(column: Any) -> Words:
     """Sort the values of a dictionary column and drop those that do not occur."""
-    codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    codes = column.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
     values = column.dictionary.to_pylist()
     used = np.unique(codes[codes >= 0])
     words = factorise(values[i] for i in used)
@@ -101,34 +106,22 @@ class ParquetFile:
         return guarded(self.path, "not a Parquet file", function, *arguments, **options)
 
     def read(self, names: list[str], max_bytes: int | None = None) -> Table:
-        """Read columns whole.
-
-        What the file says of its size is not believed: values are counted as they come.
-        """
-        import pyarrow as pa  # noqa: PLC0415  an extra
-
+        """Read columns whole."""
+        # Not the counts of its columns: asked for those of a damaged file, pyarrow aborts.
+        cells = self.height * len(self.names)
         limit = memory_limit() / 4 if max_bytes is None else max_bytes
-        batches, total = [], 0
-        for batch in self._batches(names, BATCH):
-            total += batch.nbytes
-            if total > limit:
-                raise DataError(
-                    self.path, f"over {total / 2**20:.0f} MiB; pass max_bytes, or use iterate"
-                )
-            batches.append(batch)
-        if not batches:
-            raise DataError(self.path, "no rows")
-        return ArrowTable(self.path, pa.Table.from_batches(batches).select(names))
+        if 8 * cells > limit:
+            raise DataError(
+                self.path, f"says it has {cells:,} values; pass max_bytes, or use iterate"
+            )
+        rows = self._try(self.file.read, columns=self._columns(names))
+        self._try(rows.validate, full=True)
+        return ArrowTable(self.path, rows.select(names))
 
     def pieces(self, names: list[str], rows: int) -> Iterator[Table]:
         """Read columns in pieces of at most so many rows."""
         import pyarrow as pa  # noqa: PLC0415  an extra
 
-        for batch in self._batches(names, rows):
-            if batch.num_rows:
-                yield ArrowTable(self.path, pa.Table.from_batches([batch]).select(names))
-
-    def _batches(self, names: list[str], rows: int) -> Iterator[Any]:
         batches = self._try(self.file.iter_batches, batch_size=rows, columns=self._columns(names))
         watched = self.path.stat().st_size > WATCHED
         bar = progress(self.height, self.path.name, "rows") if watched else nullcontext()
@@ -137,7 +130,8 @@ class ParquetFile:
                 self._try(batch.validate, full=True)
                 if watched:
                     bar.update(batch.num_rows)
-                yield batch
+                if batch.num_rows:
+                    yield ArrowTable(self.path, pa.Table.from_batches([batch]).select(names))
 
     def _columns(self, names: list[str]) -> list[str] | None:
         return None if names == self.names else names

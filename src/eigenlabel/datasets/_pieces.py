@@ -8,7 +8,10 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from eigenlabel._validation import check_number
+from eigenlabel.datasets._arff_pieces import ArffRows, is_row
 from eigenlabel.datasets._assemble import fix_separator, to_dataset
 from eigenlabel.datasets._columns import Table
 from eigenlabel.datasets._csv import SAMPLE, CsvTable, Header, read_header
@@ -194,16 +197,27 @@ def _xmc_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> It
         raise DataError(path, f"the first line promises {n} samples, there are {count}", 1)
 
 
+def _arff_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> Iterator[Dataset]:
+    options = dict(options)
+    xml = options.pop("xml", None)
+    lines = read_lines(path, **options)
+    reader = ArffRows(path, lines, xml)
+    for batch in _batches(path, lines, reader.first + 1, rows, is_row):
+        data = reader.read(batch.lines, batch.first)
+        yield data if like is None else match(path, data, like)
+
+
 def _whole_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> Iterator[Dataset]:
     """Read a file whole and cut it up: its form does not allow more."""
     data = load(path, like=like, **options)
-    for start in range(0, data.X.shape[0], rows):
-        part = slice(start, start + rows)
-        names = None if data.sample_names is None else data.sample_names[part]
-        yield replace(data, X=data.X[part], Y=data.Y[part], sample_names=names, splits={})
+    n = data.X.shape[0]
+    for start in range(0, n, rows):
+        part = data.subset(samples=np.arange(start, min(start + rows, n)))
+        yield replace(part, splits={})
 
 
 PIECES = {
+    "arff": _arff_pieces,
     "svmlight": _svmlight_pieces,
     "xmc": _xmc_pieces,
     "table": _table_pieces,
@@ -222,11 +236,11 @@ def _at_least_one(path: Path, pieces: Iterator[Dataset]) -> Iterator[Dataset]:
 def iterate(path: Any, *, rows: int = 4096, like: Any = None, **options: Any) -> Iterator[Dataset]:
     """Read a data file in pieces, each a Dataset of at most so many samples.
 
-    LIBSVM and repository text, tables and JSON lines, compressed or not, are never in memory
-    whole. Other forms are read and then cut up. All pieces have the same features and labels:
-    those of ``like``, else those of the first piece, and then a feature column, a label or a
-    width that only a later piece shows is an error with its line. Names of labels and features
-    beside a file count as in :func:`load`.
+    LIBSVM and repository text, ARFF, tables and JSON lines, compressed or not, are never in
+    memory whole. Other forms are read and then cut up. All pieces have the same features and
+    labels: those of ``like``, else those of the first piece, and then a feature column, a label
+    or a width that only a later piece shows is an error with its line. Names of labels and
+    features beside a file count as in :func:`load`.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from eigenlabel.datasets._files import DataError
 LABEL_NAMES = ("labels", "label", "tags")
 LABEL_PREFIX, SAMPLE_NAME = "label:", "sample:name"  # how our own files name their columns
 TEXT_NAME = "text"
-SHOWN = 20
+SHOWN, LONG = 20, 80  # names, and characters of a name
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,20 @@ def show(names: Iterable[str]) -> str:
     """List names for an error, the first ones."""
     names = list(names)
     more = f", ... ({len(names)} in all)" if len(names) > SHOWN else ""
-    return ", ".join(map(repr, names[:SHOWN])) + more
+    return ", ".join(map(shorten, names[:SHOWN])) + more
+
+
+def shorten(name: str) -> str:
+    """Quote a name for an error, the beginning of a long one."""
+    return repr(name if len(name) <= LONG else name[:LONG] + "...")
 
 
 def unknown(what: str, name: str, known: Sequence[str]) -> str:
     """Say that a name is not among the known ones, and which are near."""
-    close = difflib.get_close_matches(name, known, n=3)
+    near = [other for other in known if len(other) <= LONG]  # the search is slow for long ones
+    close = difflib.get_close_matches(name, near, n=3) if len(name) <= LONG else []
     hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"there are {show(known)}"
-    return f"no {what} {name!r}; {hint}"
+    return f"no {what} {shorten(name)}; {hint}"
 
 
 def check_names(path: Any, names: list[str]) -> None:

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
 from eigenlabel.datasets._dataset import Dataset
-from eigenlabel.datasets._files import DataError, decode, names_beside, read_bytes
+from eigenlabel.datasets._files import DataError, decode, name_array, names_beside, read_bytes
 
 MAX_LABELS = 2**24
 MAX_DIGITS = 18
@@ -107,12 +107,12 @@ def _number(path: Any, word: str, what: str, line: int) -> None:
         raise DataError(path, f"{what} {word[:40]!r} is not a number", line) from None
 
 
-def _fit_names(A: sp.csr_array, names: list[str] | None, fixed: bool) -> np.ndarray:
+def _fit_names(path: Path, A: sp.csr_array, names: list[str] | None, fixed: bool) -> np.ndarray:
     """Give the names of A's columns, widening A, in place, to those that never occur in it."""
     if names is None or len(names) < A.shape[1] or (fixed and len(names) != A.shape[1]):
         return np.arange(A.shape[1]).astype(str)
     A.resize((A.shape[0], len(names)))
-    return np.array(names)
+    return name_array(path, names)
 
 
 def _plain(data: bytes) -> bytes:
@@ -171,8 +171,8 @@ def name_svmlight(
     fixed: tuple[bool, bool],
 ) -> Dataset:
     """Make a Dataset, with the names of files beside if they fit widths that may be fixed."""
-    feature_names = _fit_names(X, beside[0], fixed[0])
-    label_names = _fit_names(Y, beside[1], fixed[1])
+    feature_names = _fit_names(path, X, beside[0], fixed[0])
+    label_names = _fit_names(path, Y, beside[1], fixed[1])
     if X.shape[1] == 0:
         raise DataError(path, "no feature in any line")
     if Y.shape[1] == 0:

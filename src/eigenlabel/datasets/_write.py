@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from math import isinf, isnan
 from pathlib import Path
 from typing import Any
@@ -271,6 +270,4 @@ def save(data: Dataset, path: Any, form: str | None = None) -> None:
     if packed and form in BINARY:
         raise DataError(path, f"{form} files are compressed by themselves: leave .gz away")
     check_data(path, data)
-    if sp.issparse(data.X):
-        data = replace(data, X=sp.csr_array(data.X))
     write_files(WRITERS[form](data, path))
