@@ -168,7 +168,7 @@ def _header(path: Any, text: str) -> tuple[str, Columns, int]:
     raise DataError(path, "no @data line: the file is cut off or not ARFF")
 
 
-def _rows(text: str, first: int) -> tuple[list[str], list[int]]:
+def list_rows(text: str, first: int) -> tuple[list[str], list[int]]:
     """List the rows that follow the line of the given number, and the numbers of their lines."""
     lines = [line.strip() for line in text.split("\n")[first:]]
     kept = [i for i, line in enumerate(lines) if line and line[0] != "%"]
@@ -343,6 +343,46 @@ def _label_columns(
     return is_label, ()
 
 
+class ArffReader:
+    """The columns of an ARFF file, which turn rows of its data into a Dataset.
+
+    ``head`` is the text up to the line that says that the data begin, or all of it; ``first`` is
+    the number of that line.
+    """
+
+    def __init__(self, path: Path, head: str, xml: Any) -> None:
+        self.path, self.sparse = path, None
+        relation, self.columns, self.first = _header(path, head)
+        self.names = np.array(self.columns.names)
+        ((double, count),) = Counter(self.columns.names).most_common(1)
+        if count > 1:
+            raise DataError(path, f"attribute {double!r} stands twice")
+        self.is_label, self.notes = _label_columns(path, xml, relation, self.columns.names)
+
+    def read(self, rows: list[str], numbers: list[int]) -> Dataset:
+        """Read rows, given with the numbers of their lines."""
+        if self.sparse is None:  # the first row decides for all
+            self.sparse = rows[0].startswith("{")
+        if not self.sparse and len(rows) * len(self.columns) > MAX_CELLS:
+            raise DataError(self.path, f"{len(rows)} x {len(self.columns)} values are too many")
+        values = (_sparse if self.sparse else _dense)(self.path, self.columns, rows, numbers)
+        Y = sp.csr_array(values[:, self.is_label])
+        Y.eliminate_zeros()
+        if not (Y.data == 1).all():
+            raise DataError(self.path, f"labels must be 0 or 1, found {Y.data[Y.data != 1][0]:g}")
+        kinds = dict(zip(self.names.tolist(), self.columns.kinds, strict=True))
+        features = self.names[~self.is_label]
+        return Dataset(
+            X=values[:, ~self.is_label],
+            Y=Y,
+            feature_names=features,
+            label_names=self.names[self.is_label],
+            categories={n: kinds[n].values for n in features.tolist() if kinds[n].named},
+            source=self.path.name,
+            notes=self.notes,
+        )
+
+
 def load_mulan(
     path: Any, *, xml: Any = None, encoding: str = "utf-8", max_bytes: int | None = None
 ) -> Dataset:
@@ -363,30 +403,8 @@ def load_mulan(
     """
     path = Path(path)
     text = decode(path, read_bytes(path, max_bytes), encoding)
-    relation, columns, first = _header(path, text)
-    names = columns.names
-    double = next((name for name, count in Counter(names).items() if count > 1), None)
-    if double is not None:
-        raise DataError(path, f"attribute {double!r} stands twice")
-    is_label, notes = _label_columns(path, xml, relation, names)
-    rows, numbers = _rows(text, first)
+    reader = ArffReader(path, text, xml)
+    rows, numbers = list_rows(text, reader.first)
     if not rows:
         raise DataError(path, "no data after @data")
-    sparse = rows[0].startswith("{")
-    if not sparse and len(rows) * len(columns) > MAX_CELLS:
-        raise DataError(path, f"{len(rows)} x {len(columns)} values are too many")
-    values = (_sparse if sparse else _dense)(path, columns, rows, numbers)
-    Y = sp.csr_array(values[:, is_label])
-    Y.eliminate_zeros()
-    if not np.isin(Y.data, (1.0,)).all():
-        raise DataError(path, f"labels must be 0 or 1, found {Y.data[Y.data != 1][0]:g}")
-    features = np.flatnonzero(~is_label)
-    return Dataset(
-        X=values[:, ~is_label],
-        Y=Y.astype(np.int8),
-        feature_names=np.array([names[j] for j in features]),
-        label_names=np.array(names)[is_label],
-        categories={names[j]: columns.kinds[j].values for j in features if columns.kinds[j].named},
-        source=path.name,
-        notes=notes,
-    )
+    return reader.read(rows, numbers)

@@ -203,7 +203,7 @@ def _arff_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> I
     lines = read_lines(path, **options)
     reader = ArffRows(path, lines, xml)
     for batch in _batches(path, lines, reader.first + 1, rows, is_row):
-        data = reader.read(batch.lines, batch.first)
+        data = reader.read_lines(batch.lines, batch.first)
         yield data if like is None else match(path, data, like)
 
 
