@@ -173,3 +173,89 @@ def test_one_data_set_is_ranked_by_its_splits(records):
     assert ranking.critical_difference == pytest.approx(2.343 * np.sqrt(3 * 4 / 36), rel=1e-3)
     two = [r for r in one if r["method"] != "low"]
     assert summarise(two, ["f1_macro"])["f1_macro"]["ranking"] is None
+
+
+def test_figures_that_do_not_fit_are_refused():
+    for a, b in (([[1.0]], [[1.0]]), ([], []), ([1.0], [1.0, 2.0])):
+        with pytest.raises(ValueError, match="two vectors of one length"):
+            compare_pair(a, b)
+    with pytest.raises(ValueError, match="test_over_train"):
+        paired_t([1.0, 2.0], [2.0, 1.0], test_over_train=-1)
+    with pytest.raises(ValueError, match="level"):
+        friedman({"a": [1, 2], "b": [2, 1], "c": [3, 3]}, level=0.9)
+    with pytest.raises(ValueError, match="got 3 and 1"):
+        friedman({"a": [1], "b": [2], "c": [3]})
+
+
+def test_undefined_figures_of_either_side_are_left_out(rng):
+    a, b = rng.standard_normal((2, 9))
+    for c, d in (([*a, np.nan], [*b, 1.0]), ([*a, 1.0], [*b, np.nan])):
+        assert wilcoxon(c, d) == wilcoxon(a, b)
+        assert paired_t(c, d) == paired_t(a, b)
+        assert compare_pair(c, d) == compare_pair(a, b)
+    assert np.isnan(compare_pair([np.nan], [1.0]).difference)
+
+
+def test_rounding_is_a_tie():
+    a = np.array([0.3, 0.5, 0.7])
+    b = a + np.array([5e-16, -5e-16, 0.1])
+    pair = compare_pair(a, b)
+    assert (pair.wins, pair.ties, pair.losses) == (0, 2, 1)
+    assert wilcoxon(a, b) == wilcoxon(a[2:], b[2:])
+    assert paired_t(a, b) < 1, "one difference is real"
+
+
+def test_the_correction_reaches_the_summary(records):
+    sized = [{**r, "test_size": 30, "train_size": 60} for r in records]
+    plain, corrected = (
+        summarise(part, ["f1_macro"])["f1_macro"]["against"]["one"]["high"]
+        for part in (records, sized)
+    )
+    low, high = (
+        [r["metrics"]["f1_macro"] for r in records if (r["data"], r["method"]) == ("one", m)]
+        for m in ("low", "high")
+    )
+    assert plain.t_test == pytest.approx(paired_t(low, high))
+    assert corrected.t_test == pytest.approx(paired_t(low, high, test_over_train=0.5))
+
+
+def test_the_level_of_the_critical_difference():
+    table = {"a": [3, 3, 3], "b": [2, 2, 2], "c": [1, 1, 1]}
+    strict, loose = friedman(table, level=0.01), friedman(table, level=0.1)
+    # Demsar (2006), Table 5a: q at 0.10 for three classifiers is 2.052.
+    assert loose.critical_difference == pytest.approx(2.052 * np.sqrt(12 / 18), rel=1e-3)
+    assert strict.critical_difference > loose.critical_difference
+
+
+def test_groups_within_groups_are_not_listed():
+    ranking = friedman({name: [5 - k] * 2 for k, name in enumerate("abcd")})
+    assert ranking.critical_difference > 3
+    assert ranking.groups == (("a", "b", "c", "d"),)
+
+
+def test_what_lacks_the_reference_or_common_splits_is_not_compared(records):
+    alone = [*records, record("three", "low", 0, 0.5, 0.1), record("four", "high", 0, 0.5, 0.1)]
+    summary = summarise(alone, ["f1_macro"])["f1_macro"]
+    assert summary["against"]["three"] == {} == summary["against"]["four"]
+    apart = [record("d", "low", 0, 0.5, 0.1), record("d", "high", 1, 0.6, 0.1)]
+    assert summarise(apart, ["f1_macro"])["f1_macro"]["against"]["d"] == {}
+    assert summary["ranking"].ranks.tolist() == [3, 2, 1], "only data sets that all have"
+    assert np.isnan(summarise(apart, ["f1_macro"])["f1_macro"]["means"]["d"]["low"][1])
+
+
+def test_a_method_with_undefined_figures_has_no_mean_and_no_rank(records):
+    undefined = [
+        record(r["data"], r["method"], r["split"], None, 0.1) if r["method"] == "low" else r
+        for r in records
+    ]
+    summary = summarise(undefined, ["f1_macro"], reference="high")["f1_macro"]
+    assert summary["means"]["one"]["low"][2] == 0
+    assert np.isnan(summary["means"]["one"]["low"][0])
+    assert summary["ranking"] is None
+
+
+def test_splits_are_ranked_in_the_same_order(rng):
+    values = {m: rng.uniform(size=5) for m in "abc"}
+    records = [record("d", m, s, values[m][s], 0.1) for m in "abc" for s in rng.permutation(5)]
+    ranking = summarise(records, ["f1_macro"])["f1_macro"]["ranking"]
+    np.testing.assert_allclose(ranking.ranks, friedman(values).ranks)

@@ -1,5 +1,6 @@
 """The runner: records, resumption under SIGKILL, and that it measures what it says."""
 
+import itertools
 import json
 import os
 import random
@@ -20,7 +21,7 @@ from sklearn.svm import LinearSVC
 
 from eigenlabel import SharedSubspaceClassifierCV, metrics
 from eigenlabel.catalogue import METHODS, chosen_parameters, make
-from eigenlabel.datasets import DataError, make_shared_subspace, save_npz
+from eigenlabel.datasets import DataError, make_shared_subspace, save, save_npz
 from eigenlabel.experiment import (
     Data,
     Method,
@@ -404,3 +405,138 @@ def test_records_are_plain_json(tmp_path):
     for line in (tmp_path / "records.jsonl").read_text().splitlines():
         record = json.loads(line, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
         assert isinstance(record["parameters"]["alpha"], (float, str))
+
+
+def keys(**changes):
+    return {t.key for t in plan(small_protocol(**changes)).tasks}
+
+
+def test_everything_that_decides_figures_is_in_the_key(tmp_path):
+    data, other = planted(0), planted(0)
+    svm = Method("svm", OneVsRestClassifier(LinearSVC()), {}, {"estimator__C": [1.0]})
+    base = {"data": [Data("d", data)], "methods": [svm]}
+    first = keys(**base)
+    assert first == keys(**base)
+    other.Y[0, 0] = 1 - other.Y[0, 0]
+    sparse = replace(data, X=sp.csr_array(data.X * (data.X > 0)))
+    moved = replace(sparse, X=sp.csr_array(np.roll(sparse.X.toarray(), 1, axis=1)))
+    variants = [
+        {"data": [Data("d", other)]},
+        {"data": [Data("d", data, prepare="none")]},
+        {"data": [Data("d", data, min_positives=2)]},
+        {"data": [Data("d", data, min_documents=2)]},
+        {"data": [Data("d", data, {"anything": 1})]},
+        {"data": [Data("d", sparse)]},
+        {"data": [Data("d", moved)]},
+        {"methods": [replace(svm, grid={"estimator__C": [2.0]})]},
+        {"methods": [replace(svm, scoring="f1_micro")]},
+        {"methods": [replace(svm, method=OneVsRestClassifier(LinearSVC(C=3)))]},
+        {"methods": [replace(svm, parameters={"estimator__C": 3.0})]},
+    ]
+    found = [keys(**{**base, **variant}) for variant in variants]
+    for one, two in itertools.combinations([first, *found], 2):
+        assert not one & two
+    folds = [keys(**base, splits=Splits("folds", n)) for n in (2, 3)]
+    assert not folds[0] & folds[1], "folds of another number are other folds"
+    path = tmp_path / "d.npz"
+    save_npz(data, path)
+    before = keys(data=[Data("d", str(path))])
+    save_npz(other, path)
+    assert not before & keys(data=[Data("d", str(path))]), "the content counts, not the name"
+    csr, csc = (replace(data, X=form(data.X)) for form in (sp.csr_array, sp.csc_array))
+    assert keys(data=[Data("d", csr)]) == keys(data=[Data("d", csc)])
+
+
+def test_the_scoring_of_a_grid_is_used():
+    assert Method("ridge", grid={"cv": [2, 3]}, scoring="ranking_loss").make().scoring._sign == -1
+    assert Method("ridge", grid={"cv": [2, 3]}).make().scoring._sign == 1
+
+
+@pytest.mark.parametrize(
+    ("make_it", "message"),
+    [
+        (lambda: Data("d", "x", prepare="tidy"), "prepare must be one of"),
+        (lambda: Data("d", "x", min_positives=-1), "min_positives must be"),
+        (lambda: Splits(train_size=-0.5), "train_size must be"),
+        (lambda: Protocol([], [Method("ridge")]), "needs data"),
+        (lambda: Protocol([Data("d", "x")], []), "needs methods"),
+        (lambda: small_protocol(seed=-1), "seed must be"),
+        (lambda: Protocol.from_dict({"folder": "x"}), "Unknown 'folder'"),
+        (lambda: Protocol.from_dict({"splits": {"sort": 1}}), "Unknown 'sort' in splits"),
+    ],
+)
+def test_wrong_parts_are_refused(make_it, message):
+    with pytest.raises(ValueError, match=message):
+        make_it()
+
+
+def test_files_beside_the_protocol_come_first(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    for name, seed in (("here", 0), ("there", 1)):
+        save_npz(planted(seed), tmp_path / name / "d.npz")
+    monkeypatch.setenv("EIGENLABEL_DATA", str(tmp_path / "there"))
+    np.testing.assert_array_equal(load_data(Data("d", "d.npz"), tmp_path / "here").X, planted(0).X)
+    np.testing.assert_array_equal(load_data(Data("d", "d.npz"), tmp_path).X, planted(1).X)
+    with pytest.raises(DataError, match="try: eigenlabel datasets fetch emotions"):
+        load_data(Data("d", "mulan/emotions/emotions.arff"), tmp_path)
+
+
+def test_sources_of_every_kind(tmp_path):
+    train, test = (planted(0).subset(samples=list(rows)) for rows in (range(80), range(80, 120)))
+    save(train, tmp_path / "train.svm")
+    save(test, tmp_path / "test.svm")
+    both = Data("d", ["train.svm", "test.svm"], {"n_features": 8})
+    found = load_data(both, tmp_path)
+    np.testing.assert_allclose(found.X.toarray(), planted(0).X)
+    assert [rows.tolist() for rows in found.splits["published"]] == [
+        list(range(80)), list(range(80, 120))
+    ]  # fmt: skip
+    assert found.sample_names is None
+    with pytest.raises(ValueError, match="one file, or two for training and test"):
+        load_data(Data("d", ["train.svm"]), tmp_path)
+    tags = load_data(Data("tags", "debtags", {"min_positives": 2000}))
+    assert tags.Y.sum(axis=0).min() >= 2000
+    assert load_data(Data("d", planted(), min_documents=1)).X.shape == (planted().Y.any(1).sum(), 8)
+    wide = load_data(Data("d", "train.svm", {"n_features": 20}), tmp_path)
+    assert wide.X.shape[1] == 20
+    several = replace(planted(), splits={str(k): (np.arange(5), np.arange(5, 9)) for k in range(4)})
+    assert len(draw_splits(several, Splits("published", 2), 0)) == 2
+
+
+def test_a_cut_off_line_is_cut_away_before_more_is_written(tmp_path):
+    from eigenlabel.experiment._records import appending
+
+    file = tmp_path / "deep" / "er" / "records.jsonl"
+    with appending(file.parent) as records:
+        records.add({"key": "a", "data": "d", "method": "m", "split": 0})
+    whole = file.read_bytes()
+    file.write_bytes(whole + b'{"key": "cut o')
+    with appending(file.parent) as records:
+        assert file.read_bytes() == whole
+        with pytest.raises(ValueError, match="JSON"):
+            records.add({"key": "b", "data": "d", "method": "m", "split": 0, "x": float("nan")})
+    assert len(read_records(file.parent)) == 1
+
+
+def test_times_are_expected_from_the_same_data_first(tmp_path):
+    def line(data, seconds):
+        record = {"key": data, "data": data, "method": "ridge", "split": 0}
+        return json.dumps({**record, "seconds": {"fit": seconds}})
+
+    (tmp_path / "records.jsonl").write_text(line("one", 90) + "\n" + line("far", 7500) + "\n")
+    known = plan(small_protocol(methods=[Method("ridge"), Method("logistic")]), tmp_path)
+    expected = dict(zip(((t.data, t.method) for t in known.pending), known.seconds, strict=True))
+    assert expected["one", "ridge"] == 90
+    assert expected["two", "ridge"] == (90 + 7500) / 2
+    text = str(known)
+    assert "one, logistic  0/3 done, time unknown" in text
+    assert "about 3.2 h of work, and 6 runs of methods not timed yet" in text
+    assert known.done == []
+    alone = plan(small_protocol(methods=[Method("ridge")], data=[Data("one", planted())]), tmp_path)
+    assert "about 4 min of work" in str(alone) or "about 5 min of work" in str(alone)
+
+
+def test_workers_must_be_a_number(tmp_path):
+    with pytest.raises(ValueError, match="workers must be an integer >= 1"):
+        run(small_protocol(), tmp_path, workers=0)

@@ -54,6 +54,8 @@ def _pairs(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
 def wilcoxon(a: Any, b: Any, *, method: str = "auto") -> float:
     """Give the two-sided p-value of Wilcoxon's signed-rank test; equal pairs are left out.
 
+    Pairs with an undefined figure (NaN) do not count; NaN if none is left.
+
     ``method="approx"`` is the normal approximation, which the papers used: with 30 pairs its
     smallest value is 1.73e-6.
 
@@ -64,8 +66,9 @@ def wilcoxon(a: Any, b: Any, *, method: str = "auto") -> float:
     >>> f"{wilcoxon(a, b, method='approx'):.2e}"
     '1.73e-06'
     """
-    a, b = _pairs(a, b)
-    difference = a - b
+    difference = np.subtract(*_pairs(a, b))
+    if not difference.size:
+        return float("nan")
     difference = difference[np.abs(difference) > TIE]
     if not difference.size:
         return 1.0
@@ -80,13 +83,13 @@ def paired_t(a: Any, b: Any, *, test_over_train: float = 0.0) -> float:
     (Nadeau and Bengio, 2003): the variance 1/n becomes 1/n + test_over_train.
     """
     check_number("test_over_train", test_over_train, 0)
-    a, b = _pairs(a, b)
-    difference = a - b
-    if (np.abs(difference) <= TIE).all():
-        return 1.0
-    n, spread = len(difference), difference.std(ddof=1) if len(difference) > 1 else np.nan
+    difference = np.subtract(*_pairs(a, b))
+    n = len(difference)
     if n < 2:
         return float("nan")
+    spread = difference.std(ddof=1)
+    if (np.abs(difference) <= TIE).all():
+        return 1.0
     if spread <= TIE:
         return 0.0
     t = difference.mean() / (spread * np.sqrt(1 / n + test_over_train))
@@ -105,8 +108,7 @@ def compare_pair(
     >>> pair.wins, pair.ties, pair.losses, pair.wilcoxon
     (3, 1, 0, 0.25)
     """
-    a, b = _pairs(a, b)
-    lead = (a - b) if greater_is_better else (b - a)
+    lead = np.subtract(*_pairs(a, b)) * (1 if greater_is_better else -1)
     return Pair(
         difference=float(lead.mean()) if lead.size else float("nan"),
         wins=int((lead > TIE).sum()),
