@@ -83,18 +83,21 @@ class Columns:
     def __len__(self) -> int:
         return len(self.names)
 
-    def read(self, words: Words, columns: np.ndarray) -> np.ndarray:
-        """Turn words of the given columns into numbers."""
-        lists = self.list_of[columns]
-        free, listed = np.flatnonzero(lists < 0), np.flatnonzero(lists >= 0)
-        if len(free) > len(listed):  # what most words are is tried on all: a copy less
+    def read(self, words: Words, columns: np.ndarray | None = None) -> np.ndarray:
+        """Turn words into numbers; they are of the given columns, or of all, row by row."""
+        d = len(self)
+        lists = np.tile(self.list_of, len(words) // d) if columns is None else self.list_of[columns]
+        listed = np.flatnonzero(lists >= 0)
+        if len(listed) < len(words) / 2:  # what most words are is tried on all: a copy less
             values, odd = read_numbers(words)
             values[listed], odd[listed] = self.lists.look_up(words[listed], lists[listed])
         else:
             values, odd = self.lists.look_up(words, lists)
+            free = np.flatnonzero(lists < 0)
             values[free], odd[free] = read_numbers(words[free])
         other = np.flatnonzero(odd)
-        for i, j, word in zip(other, columns[other], words[other].to_list(), strict=True):
+        places = other % d if columns is None else columns[other]
+        for i, j, word in zip(other, places, words[other].to_list(), strict=True):
             bare = _unquote(word)
             if "'" in bare or '"' in bare:
                 raise ValueError("perhaps a part of a quoted value with a comma")
@@ -212,7 +215,7 @@ def _dense_block(columns: Columns, rows: list[str]) -> np.ndarray:
     words = cut("\n".join([*rows, ""]), NEWLINE)
     if words.bytes_at(words.ends).tobytes() != (b"," * (d - 1) + b"\n") * n:
         raise ValueError("rows of another length, or quoted commas")
-    return columns.read(words, np.tile(np.arange(d), n)).reshape(n, d)
+    return columns.read(words).reshape(n, d)
 
 
 def _dense_slowly(path: Any, columns: Columns, rows: list[str], numbers: list[int]) -> np.ndarray:

@@ -65,7 +65,8 @@ def cut(text: str, separator: int) -> Words:
     at = np.flatnonzero(is_end[marks])
     ends = marks[at]
     starts = ends[:-1] + 1
-    starts += seen[starts] == SPACE
+    if b" " in data:
+        starts += seen[starts] == SPACE
     # A mark between two ends is a point; the last of them stands just before the second end.
     return Words(data, starts, ends[1:], marks[at[1:] - (np.diff(at) > 1)])
 
