@@ -367,6 +367,8 @@ def test_like_counts_the_same_words(write):
     data = load(write("labels,text,red\na,red blue red other,1\n", "new.csv"), like=train)
     assert data.feature_names.tolist() == ["blue", "green", "red"]
     assert data.X.toarray().tolist() == [[1, 0, 2]]
+    alone = load(write("text\nred\n\ngreen\n\n", "new.csv"), like=train)  # a column alone
+    assert alone.X.toarray().tolist() == [[0, 0, 1], [0, 1, 0]]
     numbers = load(write("text\n123\n", "new.csv"), like=train)
     assert numbers.X.nnz == 0
     with pytest.raises(DataError, match="no column of text, whose words are features; pass text="):
