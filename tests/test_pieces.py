@@ -63,6 +63,7 @@ CHANGES = {
     "plain": lambda b: b,
     "no last line end": lambda b: b.removesuffix(b"\n"),
     "CRLF": lambda b: b.replace(b"\n", b"\r\n"),
+    "CR": lambda b: b.replace(b"\n", b"\r"),
     "mark": lambda b: b"\xef\xbb\xbf" + b,
     "gzip": gzip.compress,
     "bzip2": bz2.compress,
@@ -310,7 +311,7 @@ def test_a_quote_that_is_never_closed_is_not_swallowed_whole(tmp_path, monkeypat
     monkeypatch.setattr("eigenlabel.datasets._pieces.LONGEST", 1000)
     path = tmp_path / "it.csv"
     path.write_text('a,label:x\n1,0\n2,1\n"3,0\n' + "4,1\n" * 1000)
-    with pytest.raises(DataError, match="line 4: a quote is never closed"):
+    with pytest.raises(DataError, match="line 4: a quote is never closed, or a row is too long"):
         list(iterate(path, rows=1))
 
 

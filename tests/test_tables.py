@@ -874,6 +874,7 @@ def test_broken_hvecs(write, features, labels, message):
         ("3,5,2\n1,2,3\n", "table"),
         ("a,b\n1:1,2:2\n", "table"),
         ("ratio 1:2,x\n1,2\n", "table"),
+        ("name,ratio 1:2\n1,2\n", "table"),
         ("ratio 1:2\tx\n1\t2\n", "table"),
         ("0:00,1:00\n1,2\n", "table"),
         ("time: start,value\n1,2\n", "table"),

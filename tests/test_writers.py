@@ -310,10 +310,25 @@ def test_any_sparse_matrix(tmp_path, form):
         check_same(toy(), load(tmp_path / f"it.{suffix}"))
 
 
-def test_saving_changes_nothing(tmp_path):
-    X = sp.csr_array((np.array([1.0, 0.0]), np.array([1, 0]), np.array([0, 1, 2])), shape=(2, 2))
-    save(toy(X=X), tmp_path / "it.svm")
-    assert X.nnz == 2
+@pytest.mark.parametrize("suffix", list(FORMS))
+def test_saving_changes_nothing(tmp_path, suffix):
+    indices, ends = np.array([1, 0], dtype=np.int32), np.array([0, 1, 2], dtype=np.int32)
+    X = sp.csr_array((np.array([0.0, 1.0]), indices, ends), shape=(2, 2))  # with a zero in it
+    data = toy(X=X)
+    save(data, tmp_path / f"it.{suffix}", form="xmc" if suffix == "txt" else None)
+    for A in (X, data.X):
+        assert (A.data.tolist(), A.indices.tolist()) == ([0, 1], [1, 0])
+        assert A.indptr.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.int64])
+@pytest.mark.parametrize("form", [np.array, sp.csr_array])
+def test_numbers_of_any_type(tmp_path, form, dtype):
+    X = np.array([[0, 1], [1, 1]]).astype(dtype)
+    for suffix in FORMS:
+        save(toy(X=form(X)), tmp_path / f"it.{suffix}", form="xmc" if suffix == "txt" else None)
+        found = dense(load(tmp_path / f"it.{suffix}").X)
+        np.testing.assert_array_equal(found, X)
 
 
 def test_float32_comes_back_as_the_same_numbers(tmp_path):

@@ -144,8 +144,8 @@ def read_lines(
         yield from lines
     if decoder is not None:
         rest += _decode_some(path, decoder, b"", encoding, number)
-    if rest:
-        yield from rest.split("\n")
+    if rest:  # which ends with the end of a line if that is a carriage return
+        yield from rest.removesuffix("\n").split("\n")
 
 
 def _decode_some(path: Path, decoder: Any, chunk: bytes, encoding: str, number: int) -> str:
