@@ -250,16 +250,18 @@ def _row(row: Row) -> tuple[str, ...]:
 
 def _print_comparison(table: Table, rows: list[Row], form: str) -> None:
     shown = [r for r in rows if r.dataset not in table.lacking]
-    print(table.title)
+    print(table.title + "\n")
     header = ("data", "metric", "method", "paper", "ours", "difference")
     print(format_table(header, [_row(r) for r in shown], form))
-    print("\n* further from the paper than its standard deviation, or ours where it prints none")
-    for method in table.missing():
-        print(f"missing method: {method}")
-    for dataset, why in table.lacking.items():
-        print(f"missing data: {dataset} ({why})")
-    for note in table.notes:
-        print(f"note: {note}")
+    remarks = [
+        *(f"missing method: {method}" for method in table.missing()),
+        *(f"missing data: {dataset} ({why})" for dataset, why in table.lacking.items()),
+        *(f"note: {note}" for note in table.notes),
+    ]
+    print("\n\\* " if form == "markdown" else "\n* ", end="")
+    print("further from the paper than its standard deviation, or ours where it prints none\n")
+    for remark in remarks:
+        print(f"- {remark}" if form == "markdown" else remark)
 
 
 def _report(arguments: argparse.Namespace) -> None:
