@@ -139,6 +139,14 @@ def test_frames_and_parquet_are_the_same_table(write, tmp_path):
 
 
 @both
+def test_the_delimiter_is_what_all_rows_have(write):
+    data = load(write("first;second;third,labels\n1,a\n2,b\n"))
+    assert data.feature_names.tolist() == ["first;second;third"]
+    data = load(write('"a,b,c";labels\n1;"x,y"\n2;x\n'))
+    assert data.feature_names.tolist() == ["a,b,c"]
+
+
+@both
 def test_labels_in_columns(write):
     text = "topic_b,x,topic_a\n0,1.5,TRUE\n1,2,False\n"
     path = write(text)
@@ -688,7 +696,7 @@ def test_names_beside_json_lines(write):
     data = load(path)
     assert data.label_names.tolist() == ["z", "x"]
     assert data.feature_names.tolist() == ["c", "b"]
-    write("z\nz\n", "it.labels.txt")
+    write("x\nx\n", "it.labels.txt")
     write("other\n", "it.features.txt")
     data = load(path)
     assert data.label_names.tolist() == ["x"]
