@@ -368,3 +368,39 @@ def test_odd_words_of_settings_and_lists():
     assert parse_value("-inf") == -np.inf
     assert words(" a, b ,,c") == ["a", "b", "c"]
     assert format_table(("a\\b",), [], "latex").splitlines()[1] == r"a\textbackslash b \\"
+
+
+def test_an_output_that_is_an_input_is_refused(folder, tmp_path, capsys):
+    data, model = folder / "train.arff", folder / "m.skops"
+    before = data.read_bytes(), model.read_bytes()
+    for call in (
+        ["fit", data, "-o", data],
+        ["tune", data, "-o", tmp_path / "m.skops", "--report", data],
+        ["predict", model, data, "-o", data],
+        ["predict", model, data, "-o", model],
+        ["evaluate", model, data, "--report", data],
+        ["compare", data, "-o", tmp_path, "--report", data],
+        ["report", model, "--data", data, "-o", data],
+    ):
+        assert run(*call) == 1
+        assert "is also an input" in capsys.readouterr().err
+    assert (data.read_bytes(), model.read_bytes()) == before
+
+
+def test_nothing_is_printed_of_a_file_that_cannot_be_read(folder, capsys):
+    assert run("predict", folder / "m.skops", "nowhere.csv") == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "nowhere.csv: no such file" in captured.err
+
+
+def test_a_terminal_without_the_sign_gets_its_number(folder, tmp_path):
+    words = ["compare", folder / "train.svm", "--methods", "ridge", "--splits", "2", "-o", tmp_path]
+    done = subprocess.run(
+        [sys.executable, "-m", "eigenlabel.cli", *map(str, words)],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert rb"\xb1" in done.stdout

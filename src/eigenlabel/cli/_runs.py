@@ -9,7 +9,7 @@ from typing import Any
 from eigenlabel import report
 from eigenlabel.cli._common import (
     add_data_options,
-    check_folder,
+    check_output,
     format_table,
     parse_value,
     read_data,
@@ -139,7 +139,7 @@ def _narrowed(protocol: Protocol, arguments: argparse.Namespace) -> Protocol:
 
 
 def _compare(arguments: argparse.Namespace) -> None:
-    check_folder(arguments.report)
+    check_output(arguments.report, *arguments.data)
     protocol = _protocol(arguments)
     if arguments.dry_run:
         print(plan(protocol, arguments.output))
@@ -209,7 +209,7 @@ def _reproduce(arguments: argparse.Namespace) -> None:
         return
     if arguments.table is None:
         raise ValueError("Which table? 'eigenlabel reproduce --list' lists them.")
-    check_folder(arguments.report)
+    check_output(arguments.report)
     table = get_table(arguments.table)
     records: list[dict[str, Any]] = []
     if table.kind != "counts":
@@ -265,7 +265,7 @@ def _print_comparison(table: Table, rows: list[Row], form: str) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> None:
-    check_folder(arguments.output)
+    check_output(arguments.output, arguments.source, *filter(None, [arguments.data]))
     if Path(arguments.source).is_dir():
         records = read_records(arguments.source)
         if not records:
