@@ -286,7 +286,7 @@ class DiscriminativeSelector(SelectorMixin, BaseEstimator):
     >>> from eigenlabel import DiscriminativeSelector
     >>> X, Y = [[0, 5], [1, 5], [9, 5], [8, 6]], [[1, 0], [1, 0], [0, 1], [0, 1]]
     >>> DiscriminativeSelector(1).fit_transform(X, Y).ravel().tolist()
-    [0.0, 1.0, 9.0, 8.0]
+    [0, 1, 9, 8]
     """
 
     def __init__(self, n_features_to_select: int | None = None) -> None:
