@@ -13,7 +13,7 @@ import pytest
 
 from eigenlabel import __version__, metrics
 from eigenlabel.cli import main
-from eigenlabel.cli._common import format_table, parse_settings, parse_value
+from eigenlabel.cli._common import format_table, parse_settings, parse_value, words
 from eigenlabel.datasets import load, make_shared_subspace, save
 from eigenlabel.experiment import read_records
 from eigenlabel.persistence import load_model
@@ -288,3 +288,119 @@ def test_tables_in_every_form():
     latex = format_table(header, rows, "latex").splitlines()
     assert latex[3] == r"x\_1 & 2 $\pm$ 1 \\"
     assert latex[4] == r"long word & \% \\"
+
+
+def test_every_option_of_tune_reaches_the_model(folder, tmp_path):
+    words = ["--cv", 3, "--scoring", "f1_micro", "--threshold", "global", "--kernel", "rbf"]
+    words += ["--gamma", 0.25, "--betas", 0.1, "--prepare", "unit", "-o", tmp_path / "m.skops"]
+    assert run("tune", folder / "train.svm", *words) == 0
+    prepare, tuned = load_model(tmp_path / "m.skops").model
+    assert type(prepare).__name__ == "Normalizer"
+    found = (tuned.cv, tuned.scoring, tuned.threshold, tuned.kernel, tuned.gamma, tuned.betas)
+    assert found == (3, "f1_micro", "global", "rbf", 0.25, [0.1])
+
+
+def test_categories_and_columns_go_with_the_model(tmp_path, capsys):
+    rows = [
+        f"{(k % 3 and 'red') or 'blue'},{k},{k % 7},{int(k % 3 > 0)},{int(k % 2)}"
+        for k in range(60)
+    ]
+    (tmp_path / "t.csv").write_text("colour,id,x,l_a,l_b\n" + "\n".join(rows) + "\n")
+    reading = ["--labels", "l_*", "--drop", "id", "-o", tmp_path / "m.skops", "--method", "ridge"]
+    assert run("fit", tmp_path / "t.csv", *reading) == 0
+    saved = load_model(tmp_path / "m.skops")
+    assert saved.categories == {"colour": ("blue", "red")}
+    assert saved.options == {"labels": "l_*", "drop": ["id"]}
+    assert saved.feature_names.tolist() == ["colour", "x"]
+    assert saved.model[0].transform([[1.0, 3.0]]).shape == (1, 3), "a column for each colour"
+    (tmp_path / "new.csv").write_text("x,colour\n1,red\n1,blue\n")
+    capsys.readouterr()
+    assert run("predict", tmp_path / "m.skops", tmp_path / "new.csv", "--top", 2) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("0,l_a")
+    (tmp_path / "odd.csv").write_text("x,colour\n1,green\n")
+    assert run("predict", tmp_path / "m.skops", tmp_path / "odd.csv") == 1
+    assert "'green', not one of 'blue', 'red'" in capsys.readouterr().err
+    assert run("predict", tmp_path / "m.skops", tmp_path / "new.csv", "--top", 3) == 1
+    assert "--top must be between 1 and 2" in capsys.readouterr().err
+
+
+def test_what_is_said_now_goes_before_what_was_said_then(tmp_path, capsys):
+    rows = [f"{'tea milk' if k % 2 else 'cake'},{'drink' if k % 2 else 'food'}" for k in range(40)]
+    (tmp_path / "t.csv").write_text("words,kinds\n" + "\n".join(rows) + "\n")
+    reading = ["--text", "words", "--labels", "kinds", "--method", "ridge"]
+    assert run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.skops", *reading) == 0
+    (tmp_path / "new.csv").write_text("body\nmore tea\n")
+    capsys.readouterr()
+    assert run("predict", tmp_path / "m.skops", tmp_path / "new.csv", "--text", "body") == 0
+    assert capsys.readouterr().out == "sample,labels\n0,drink\n"
+
+
+def test_data_by_name(tmp_path, monkeypatch, capsys, data_folder):
+    monkeypatch.setenv("EIGENLABEL_DATA", str(data_folder))
+    words = ["--methods", "ridge", "--splits", 1, "-o", tmp_path / "runs"]
+    assert run("compare", "emotions", *words, "--metrics", "f1_macro") == 0
+    assert read_records(tmp_path / "runs")[0]["train_size"] > 390
+    assert run("compare", "debtags", *words, "--min-positives", 3000, "--dry-run") == 0
+    monkeypatch.setenv("EIGENLABEL_DATA", str(tmp_path))
+    assert run("compare", "emotions", *words) == 1
+    assert "Run: eigenlabel datasets fetch emotions" in capsys.readouterr().err
+
+
+def test_an_interrupted_run_says_so(tmp_path, folder, monkeypatch, capsys):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("eigenlabel.cli._runs.run", stop)
+    assert run("compare", folder / "train.svm", "-o", tmp_path, "--methods", "ridge") == 1
+    assert "stopped; what was finished is kept" in capsys.readouterr().err
+
+    def overflow(*_, **__):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr("eigenlabel.cli._runs.run", overflow)
+    assert run("compare", folder / "train.svm", "-o", tmp_path, "--methods", "ridge") == 1
+    assert "eigenlabel: no room" in capsys.readouterr().err
+
+
+def test_odd_words_of_settings_and_lists():
+    with pytest.raises(ValueError, match="Expected NAME=VALUE, got '=1'"):
+        parse_settings(["=1"])
+    assert parse_value("-inf") == -np.inf
+    assert words(" a, b ,,c") == ["a", "b", "c"]
+    assert format_table(("a\\b",), [], "latex").splitlines()[1] == r"a\textbackslash b \\"
+
+
+def test_an_output_that_is_an_input_is_refused(folder, tmp_path, capsys):
+    data, model = folder / "train.arff", folder / "m.skops"
+    before = data.read_bytes(), model.read_bytes()
+    for call in (
+        ["fit", data, "-o", data],
+        ["tune", data, "-o", tmp_path / "m.skops", "--report", data],
+        ["predict", model, data, "-o", data],
+        ["predict", model, data, "-o", model],
+        ["evaluate", model, data, "--report", data],
+        ["compare", data, "-o", tmp_path, "--report", data],
+        ["report", model, "--data", data, "-o", data],
+    ):
+        assert run(*call) == 1
+        assert "is also an input" in capsys.readouterr().err
+    assert (data.read_bytes(), model.read_bytes()) == before
+
+
+def test_nothing_is_printed_of_a_file_that_cannot_be_read(folder, capsys):
+    assert run("predict", folder / "m.skops", "nowhere.csv") == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "nowhere.csv: no such file" in captured.err
+
+
+def test_a_terminal_without_the_sign_gets_its_number(folder, tmp_path):
+    words = ["compare", folder / "train.svm", "--methods", "ridge", "--splits", "2", "-o", tmp_path]
+    done = subprocess.run(
+        [sys.executable, "-m", "eigenlabel.cli", *map(str, words)],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert rb"\xb1" in done.stdout

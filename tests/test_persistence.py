@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 import skops.io
 from sklearn.base import BaseEstimator
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from eigenlabel import SharedSubspaceClassifier
 from eigenlabel.catalogue import METHODS, make
 from eigenlabel.datasets import DataError, make_shared_subspace
 from eigenlabel.experiment import scores_of
+from eigenlabel.model_selection import MultilabelStratifiedShuffleSplit
 from eigenlabel.persistence import SavedModel, load_model, save_model
-from eigenlabel.preprocessing import PREPARATIONS, make_preparation
+from eigenlabel.preprocessing import PREPARATIONS, DocumentFrequencySelector, make_preparation
 from eigenlabel.thresholds import RULES
 
 
@@ -45,7 +47,7 @@ def round_trip(model, data, path):
 
 
 # One of each kind: the papers' other combinations are made of the same parts.
-NAMES = [n for n in METHODS if n.endswith("MLkNN") or "+" not in n or n == "ORI+SVM"]
+NAMES = [n for n in METHODS if n.endswith("MLkNN") or "+" not in n or n == "mddm:ORI+SVM"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -144,3 +146,38 @@ def test_saving_leaves_no_half_files(tmp_path, data):
         round_trip(make("ridge"), data, tmp_path / "nowhere" / "m.skops")
     round_trip(SharedSubspaceClassifier().fit(data.X, data.Y), data, tmp_path / "m.skops")
     assert [p.name for p in tmp_path.iterdir()] == ["m.skops"]
+
+
+def test_limits_count_what_is_inside_not_the_file(tmp_path, data):
+    path = tmp_path / "m.skops"
+    round_trip(SharedSubspaceClassifier().fit(data.X, data.Y), data, path)
+    with zipfile.ZipFile(path) as archive:
+        size = sum(item.file_size for item in archive.infolist())
+    load_model(path, max_bytes=size)
+    with pytest.raises(DataError, match="pass max_bytes"):
+        load_model(path, max_bytes=size - 1)
+    with pytest.raises(DataError, match="pass max_bytes"):
+        load_model(path, max_bytes=0)
+
+
+def test_a_bomb_is_not_opened(tmp_path, monkeypatch):
+    path = tmp_path / "m.skops"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("schema.json", b" " * 2**22)
+    monkeypatch.setattr("eigenlabel.persistence.memory_limit", lambda: 2.0**22)
+    with pytest.raises(DataError, match="4 MiB of content"):
+        load_model(path)
+
+
+def test_other_versions_and_parts(tmp_path, data):
+    path = tmp_path / "m.skops"
+    path.write_bytes(skops.io.dumps({"eigenlabel": 2, "model": 1}))
+    with pytest.raises(DataError, match="of this version"):
+        load_model(path)
+    words = make_pipeline(DocumentFrequencySelector(1), SharedSubspaceClassifier())
+    round_trip(words.fit(data.X, data.Y), data, path)
+    drawn = GridSearchCV(
+        SharedSubspaceClassifier(), {"beta": [1.0]}, cv=MultilabelStratifiedShuffleSplit(1)
+    )
+    round_trip(drawn.fit(data.X, data.Y), data, path)
+    assert path.stat().st_mode & 0o777 == 0o644

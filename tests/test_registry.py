@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eigenlabel import cli_datasets, datasets
+from eigenlabel import datasets
 from eigenlabel._progress import progress
+from eigenlabel.cli import _datasets as cli_datasets
 from eigenlabel.datasets import DataError, _registry, find, known, load
 
 KNOWN = known()

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
@@ -72,6 +72,22 @@ def _plain_tuned_svm() -> Any:
     return search(svm, {"estimator__C": 10.0 ** np.arange(-2, 3)}, "f1_micro")
 
 
+def _paper_cca(classifier: Any, grid: Mapping[str, Any]) -> Any:
+    """CCA and a classifier behind it in the papers' setting, both tuned by 5 folds."""
+    model = ThresholdedClassifier(make_pipeline(CCA(), classifier), strategy="f1", cv=None)
+    return search(model, {"estimator__cca__reg": 10.0 ** np.arange(-6, 2), **grid})
+
+
+def _paper_cca_ridge() -> Any:
+    grid = {"estimator__ridgeclassifier__alpha": 10.0 ** np.arange(-6, 1)}
+    return _paper_cca(RidgeClassifier(), grid)
+
+
+def _paper_cca_svm() -> Any:
+    grid = {"estimator__onevsrestclassifier__estimator__C": 10.0 ** np.arange(-4, 6)}
+    return _paper_cca(OneVsRestClassifier(LinearSVC()), grid)
+
+
 class AtDimensionOfMDDM(TransformerMixin, BaseEstimator):
     """A projection to as many dimensions as MDDM needs for 99.9% of the dependence.
 
@@ -120,14 +136,14 @@ def _mddm_methods() -> dict[str, Method]:
         "MLkNN": (MLkNN, "ML-kNN"),
         "SVM": (_plain_tuned_svm, "linear SVM, C by 5 folds"),
     }.items():
-        found[f"ORI+{base}"] = Method(make_base, f"{words} on the original features")
+        found[f"mddm:ORI+{base}"] = Method(make_base, f"{words} on the original features")
         for name, make_projection in projections.items():
-            found[f"{name}+{base}"] = Method(
+            found[f"mddm:{name}+{base}"] = Method(
                 lambda p=make_projection, b=make_base: make_pipeline(p(), b()),
                 f"{name}, then {words}",
             )
         for name, projection in kernels.items():
-            found[f"{name}+{base}"] = Method(
+            found[f"mddm:{name}+{base}"] = Method(
                 lambda p=projection, b=make_base: _label_kernel_search(b, p),
                 f"{name}, its label width by 5 folds, then {words}",
             )
@@ -158,6 +174,8 @@ METHODS: dict[str, Method] = {
     "ML_LS": Method(_paper_subspace, "shared subspace in the papers' setting"),
     "SVM": Method(_paper_tuned_svm, "linear SVM in the papers' setting, C by 5 folds"),
     "SVM_C": Method(_paper_svm, "linear SVM in the papers' setting, C = 1"),
+    "CCA+Ridge": Method(_paper_cca_ridge, "CCA and ridge regression in the papers' setting"),
+    "CCA+SVM": Method(_paper_cca_svm, "CCA and a linear SVM in the papers' setting"),
     "MLkNN": Method(MLkNN, "nearest neighbours, label by label"),
     "MDDM+MLkNN": Method(
         lambda: make_pipeline(MDDM(), MLkNN()), "nearest neighbours where features tell labels"

@@ -52,7 +52,8 @@ _OURS = (
 )
 TRUSTED = frozenset(
     {f"{thing.__module__}.{thing.__qualname__}" for thing in _OURS}
-    | {"numpy.dtype", "sklearn.metrics._scorer._Scorer"}
+    | {"numpy.dtype", "scipy.sparse._csr.csr_array"}
+    | {f"sklearn.metrics._scorer.{name}" for name in ("_Scorer", "_PassthroughScorer")}
 )
 FORM = 1
 

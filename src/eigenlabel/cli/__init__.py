@@ -27,6 +27,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
+    if hasattr(sys.stdout, "reconfigure"):  # a terminal that lacks a sign gets its number
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         parsed = _parser().parse_args(arguments)
         parsed.run(parsed)

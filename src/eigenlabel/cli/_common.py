@@ -139,7 +139,12 @@ def _latex(word: str) -> str:
     return word.replace("^", r"\^{}").replace("±", r"$\pm$")
 
 
-def check_folder(path: str | None) -> None:
-    """Refuse an output file whose folder is not there, before hours of work."""
-    if path is not None and not Path(path).resolve().parent.is_dir():
+def check_output(path: str | None, *inputs: str) -> None:
+    """Refuse an output whose folder is not there, or that is an input, before hours of work."""
+    if path is None:
+        return
+    place = Path(path).resolve()
+    if not place.parent.is_dir():
         raise DataError(path, "its folder does not exist")
+    if place in [Path(name).resolve() for name in inputs]:
+        raise DataError(path, "is also an input; write to another file")

@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 from eigenlabel import catalogue, metrics, report
 from eigenlabel._validation import check_number
-from eigenlabel.cli._common import check_folder, format_table
+from eigenlabel.cli._common import check_output, format_table
 from eigenlabel.cli._pages import about, peak_mib
 from eigenlabel.datasets import Dataset, load_debtags
 
@@ -51,7 +51,7 @@ def _draw(arguments: argparse.Namespace) -> tuple[Dataset, np.ndarray, np.ndarra
 
 
 def _demo(arguments: argparse.Namespace) -> None:
-    check_folder(arguments.report)
+    check_output(arguments.report)
     data, train, test = _draw(arguments)
     print(data)
     print(f"{len(train)} packages to learn from, {len(test)} of other sources to predict.\n")

@@ -12,7 +12,7 @@ from eigenlabel import SharedSubspaceClassifierCV, catalogue, report, thresholds
 from eigenlabel.cli._common import (
     TABLE_OPTIONS,
     add_data_options,
-    check_folder,
+    check_output,
     data_path,
     dense,
     format_table,
@@ -104,7 +104,7 @@ def _add_fitting(parser: argparse.ArgumentParser) -> None:
 
 
 def _train(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Dataset, float]:
-    check_folder(arguments.output)
+    check_output(arguments.output, arguments.data)
     options = reader_options(arguments)
     data = read_data(arguments.data, options)
     print(data)
@@ -146,7 +146,7 @@ def _fit(arguments: argparse.Namespace) -> None:
 
 
 def _tune(arguments: argparse.Namespace) -> None:
-    check_folder(arguments.report)
+    check_output(arguments.report, arguments.data, arguments.output)
     model = SharedSubspaceClassifierCV(
         arguments.alphas,
         arguments.betas,
@@ -179,7 +179,7 @@ def _read_options(saved: SavedModel, arguments: argparse.Namespace) -> dict[str,
 
 
 def _predict(arguments: argparse.Namespace) -> None:
-    check_folder(arguments.output)
+    check_output(arguments.output, arguments.data, arguments.model)
     saved = load_model(arguments.model)
     if arguments.top is not None and not 1 <= arguments.top <= len(saved.label_names):
         raise ValueError(f"--top must be between 1 and {len(saved.label_names)}, the labels.")
@@ -198,7 +198,7 @@ def _predict(arguments: argparse.Namespace) -> None:
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:
-    check_folder(arguments.report)
+    check_output(arguments.report, arguments.data, arguments.model)
     saved = load_model(arguments.model)
     data = read_data(arguments.data, _read_options(saved, arguments), like=saved)
     found, sections = evaluated(saved, data)

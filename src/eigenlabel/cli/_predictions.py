@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -39,9 +40,11 @@ def write_predictions(
     if form == "csv" and any(SEPARATOR in name for name in names):
         raise ValueError(f"A label has {SEPARATOR!r} in its name: use --format jsonl.")
     count = 0
+    pieces = iterate(data, rows=rows, like=saved, **options)
+    first = next(pieces)  # an unreadable file is told before anything is written
     with _writing(output) as stream:
         write = {"csv": _Csv, "libsvm": _Libsvm, "jsonl": _JsonLines}[form](stream, names, scores)
-        for piece in iterate(data, rows=rows, like=saved, **options):
+        for piece in chain([first], pieces):
             found = scores_of(saved.model, piece.X) if scores or top else None
             if found is None and (scores or top):
                 raise ValueError("The model gives no scores: leave --scores and --top out.")

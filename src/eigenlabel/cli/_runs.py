@@ -9,7 +9,7 @@ from typing import Any
 from eigenlabel import report
 from eigenlabel.cli._common import (
     add_data_options,
-    check_folder,
+    check_output,
     format_table,
     parse_value,
     read_data,
@@ -139,7 +139,7 @@ def _narrowed(protocol: Protocol, arguments: argparse.Namespace) -> Protocol:
 
 
 def _compare(arguments: argparse.Namespace) -> None:
-    check_folder(arguments.report)
+    check_output(arguments.report, *arguments.data)
     protocol = _protocol(arguments)
     if arguments.dry_run:
         print(plan(protocol, arguments.output))
@@ -209,7 +209,7 @@ def _reproduce(arguments: argparse.Namespace) -> None:
         return
     if arguments.table is None:
         raise ValueError("Which table? 'eigenlabel reproduce --list' lists them.")
-    check_folder(arguments.report)
+    check_output(arguments.report)
     table = get_table(arguments.table)
     records: list[dict[str, Any]] = []
     if table.kind != "counts":
@@ -250,20 +250,22 @@ def _row(row: Row) -> tuple[str, ...]:
 
 def _print_comparison(table: Table, rows: list[Row], form: str) -> None:
     shown = [r for r in rows if r.dataset not in table.lacking]
-    print(table.title)
+    print(table.title + "\n")
     header = ("data", "metric", "method", "paper", "ours", "difference")
     print(format_table(header, [_row(r) for r in shown], form))
-    print("\n* further from the paper than its standard deviation, or ours where it prints none")
-    for method in table.missing():
-        print(f"missing method: {method}")
-    for dataset, why in table.lacking.items():
-        print(f"missing data: {dataset} ({why})")
-    for note in table.notes:
-        print(f"note: {note}")
+    remarks = [
+        *(f"missing method: {method}" for method in table.missing()),
+        *(f"missing data: {dataset} ({why})" for dataset, why in table.lacking.items()),
+        *(f"note: {note}" for note in table.notes),
+    ]
+    print("\n\\* " if form == "markdown" else "\n* ", end="")
+    print("further from the paper than its standard deviation, or ours where it prints none\n")
+    for remark in remarks:
+        print(f"- {remark}" if form == "markdown" else remark)
 
 
 def _report(arguments: argparse.Namespace) -> None:
-    check_folder(arguments.output)
+    check_output(arguments.output, arguments.source, *filter(None, [arguments.data]))
     if Path(arguments.source).is_dir():
         records = read_records(arguments.source)
         if not records:

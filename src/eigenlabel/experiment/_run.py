@@ -121,7 +121,8 @@ def _results(
     if workers == 1:
         yield from (execute(protocol, task, threads) for task in tasks)
         return
-    with parallel_config("loky", inner_max_num_threads=threads, initializer=leave_with_parent):
+    watch = {"initializer": leave_with_parent, "initargs": (os.getpid(),)}
+    with parallel_config("loky", inner_max_num_threads=threads, **watch):
         pool = Parallel(
             workers, return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs"
         )

@@ -274,9 +274,8 @@ def _peak() -> float | None:
     return None if line is None else round(int(line.split()[1]) / 1024, 1)
 
 
-def leave_with_parent() -> None:
+def leave_with_parent(parent: int) -> None:
     """End this worker when its parent is gone: a killed run must not leave workers behind."""
-    parent = os.getppid()
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -121,6 +121,27 @@ class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMi
         return tags
 
 
+class KernelParameters:
+    """The parameters of a projection that has none of its own."""
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernel: Any = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+
+
 class LabelProjection(BaseProjection):
     """A projection defined by a label factor T and the constraint ``scale Xc'Xc + ridge I``."""
 
@@ -278,7 +299,7 @@ class MDDM(LabelProjection):
         self.n_components_ = P.shape[1]
 
 
-class _RegularisedProjection(LabelProjection):
+class _RegularisedProjection(KernelParameters, LabelProjection):
     """The parameters that CCA, OPLS and LDA share."""
 
     def __init__(
@@ -292,13 +313,15 @@ class _RegularisedProjection(LabelProjection):
         coef0: float = 1,
         kernel_params: dict | None = None,
     ) -> None:
-        self.n_components = n_components
+        super().__init__(
+            n_components,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            kernel_params=kernel_params,
+        )
         self.reg = reg
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
 
 
 class CCA(_RegularisedProjection):
@@ -375,7 +398,7 @@ class LDA(_RegularisedProjection):
         return class_indicator(Y)
 
 
-class OrthogonalCentroid(LabelProjection):
+class OrthogonalCentroid(KernelParameters, LabelProjection):
     """Orthonormal directions through the centroids of the labels (Park, Jeon, Rosen, 2003).
 
         max tr(P'Xc'T T'Xc P)   subject to   P'P = I,   T = Y diag(sizes)^-1/2
@@ -398,23 +421,6 @@ class OrthogonalCentroid(LabelProjection):
     >>> OrthogonalCentroid(2).fit(data.X, data.Y).transform(data.X).shape
     (200, 2)
     """
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        kernel: Any = "linear",
-        gamma: float | None = None,
-        degree: float = 3,
-        coef0: float = 1,
-        kernel_params: dict | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
 
     def _labels(self, Y: np.ndarray) -> np.ndarray:
         return class_indicator(Y)

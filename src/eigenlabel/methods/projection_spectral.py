@@ -17,7 +17,7 @@ from eigenlabel.core.eigen import fix_signs
 from eigenlabel.core.projection import Directions, RowSpace, generalised_directions, row_space
 from eigenlabel.core.spectral import Factor
 from eigenlabel.labels import LabelCodec
-from eigenlabel.methods.projection import BaseProjection
+from eigenlabel.methods.projection import BaseProjection, KernelParameters
 
 
 class RowSpaceProjection(BaseProjection):
@@ -33,28 +33,7 @@ class RowSpaceProjection(BaseProjection):
         return Directions(space.lift(found.coefficients), found.eigenvalues), factor
 
 
-class _KernelParameters(RowSpaceProjection):
-    """The parameters of a projection that has none of its own."""
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        kernel: Any = "linear",
-        gamma: float | None = None,
-        degree: float = 3,
-        coef0: float = 1,
-        kernel_params: dict | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-
-
-class PCA(_KernelParameters):
+class PCA(KernelParameters, RowSpaceProjection):
     """Principal components, centred without densifying sparse X, or in a kernel's feature space.
 
     Cost: one eigendecomposition of the smaller of the n x n and d x d matrices. Labels are not
@@ -85,7 +64,7 @@ class PCA(_KernelParameters):
         return Directions(np.eye(Z.shape[1]), (Z * Z).sum(axis=0))
 
 
-class PLS(_KernelParameters):
+class PLS(KernelParameters, RowSpaceProjection):
     """Partial least squares: directions of largest covariance with the labels, one by one.
 
     The k-th direction is the leading left singular vector of ``Xc'Yc`` after what the scores of
@@ -136,7 +115,7 @@ class PLS(_KernelParameters):
         return Directions(weights[:, : len(values)], np.array(values))
 
 
-class MLSI(_KernelParameters):
+class MLSI(KernelParameters, RowSpaceProjection):
     """Multi-label informed latent semantic indexing, or MORP (Yu, Yu, Tresp, SIGIR 2005).
 
         max tr(P'((1 - beta) Sxx^2 + beta Sxy Syx)P)   subject to   P'(Sxx + reg I)P = I
@@ -203,7 +182,7 @@ class MLSI(_KernelParameters):
         return Directions(P / np.linalg.norm(P, axis=0), found.eigenvalues)
 
 
-class LPP(_KernelParameters):
+class LPP(KernelParameters, RowSpaceProjection):
     """Locality preserving projections: neighbours stay neighbours (He and Niyogi, NIPS 2003).
 
         min tr(P'Xc'(D - W)Xc P)   subject to   P'Xc'D Xc P = I
@@ -307,7 +286,7 @@ class DiscriminativeSelector(SelectorMixin, BaseEstimator):
     >>> from eigenlabel import DiscriminativeSelector
     >>> X, Y = [[0, 5], [1, 5], [9, 5], [8, 6]], [[1, 0], [1, 0], [0, 1], [0, 1]]
     >>> DiscriminativeSelector(1).fit_transform(X, Y).ravel().tolist()
-    [0.0, 1.0, 9.0, 8.0]
+    [0, 1, 9, 8]
     """
 
     def __init__(self, n_features_to_select: int | None = None) -> None:
