@@ -367,6 +367,28 @@ def test_more_splits_begin_with_the_same_ones(kind, tmp_path):
     assert {t.split for t in plan(small_protocol(splits=Splits(kind, 3)), tmp_path).pending} == {2}
 
 
+@pytest.mark.parametrize("kind", ["folds", "shuffle", "random"])
+def test_the_first_splits_alone(kind, tmp_path):
+    all_three = small_protocol(splits=Splits(kind, 3))
+    first = small_protocol(splits=Splits(kind, 3, at_most=1))
+    records = run(first, tmp_path)
+    assert {r["split"] for r in records} == {0}
+    assert {t.split for t in plan(all_three, tmp_path).pending} == {1, 2}
+    assert {t.split for t in plan(replace(first, splits=Splits(kind, 3, at_most=9))).tasks} == {
+        0,
+        1,
+        2,
+    }
+
+
+def test_at_most_so_many_published_splits():
+    several = replace(planted(), splits={str(k): (np.arange(5), np.arange(5, 9)) for k in range(4)})
+    for at_most, count in ((None, 4), (2, 2), (7, 4)):
+        splits = Splits("published", 5, at_most=at_most)
+        protocol = Protocol([Data("several", several)], [Method("ridge")], splits)
+        assert len(plan(protocol).tasks) == count
+
+
 def test_rare_labels_and_words_are_dropped_before_splits():
     data = planted()
     rare = replace(data, Y=np.c_[data.Y, np.eye(120, 1, dtype=int)], X=sp.csr_array(data.X > 1.2))

@@ -7,6 +7,8 @@ A method that is registered here appears in ``eigenlabel compare`` and in every 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,9 +17,9 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, add_dummy_feature
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.projection import CCA, MDDM
@@ -66,12 +68,6 @@ def _paper_tuned_svm() -> Any:
     return search(_paper_svm(), {"estimator__estimator__C": 10.0 ** np.arange(-5, 6)})
 
 
-def _plain_tuned_svm() -> Any:
-    """Tune C of binary SVMs that decide at zero, as Zhang and Zhou (TKDD 2010) seem to do."""
-    svm = OneVsRestClassifier(LinearSVC())
-    return search(svm, {"estimator__C": 10.0 ** np.arange(-2, 3)}, "f1_micro")
-
-
 def _paper_cca(classifier: Any, grid: Mapping[str, Any]) -> Any:
     """CCA and a classifier behind it in the papers' setting, both tuned by 5 folds."""
     model = ThresholdedClassifier(make_pipeline(CCA(), classifier), strategy="f1", cv=None)
@@ -91,7 +87,8 @@ def _paper_cca_svm() -> Any:
 class AtDimensionOfMDDM(TransformerMixin, BaseEstimator):
     """A projection to as many dimensions as MDDM needs for 99.9% of the dependence.
 
-    Zhang and Zhou (TKDD 2010) compare all methods at this dimension.
+    Zhang and Zhou (TKDD 2010) compare all methods at this dimension; MDDM has the kernel of the
+    projection, if that has one.
     """
 
     def __init__(self, projection: Any, parameter: str = "n_components") -> None:
@@ -100,7 +97,12 @@ class AtDimensionOfMDDM(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> "AtDimensionOfMDDM":
         """Find the dimension, then the projection."""
-        self.dimension_ = MDDM().fit(X, y).n_components_
+        kernel = {
+            name: value
+            for name, value in self.projection.get_params().items()
+            if name in ("kernel", "gamma")
+        }
+        self.dimension_ = MDDM(**kernel).fit(X, y).n_components_
         chosen = clone(self.projection).set_params(**{self.parameter: self.dimension_})
         self.projection_ = chosen.fit(X, y)
         return self
@@ -110,43 +112,66 @@ class AtDimensionOfMDDM(TransformerMixin, BaseEstimator):
         return self.projection_.transform(X)
 
 
-def _label_kernel_search(base: Callable[[], Any], projection: str) -> Any:
-    """Tune the width of the rbf matrix between labels by 5 folds, as the paper does."""
-    model = make_pipeline(MDDM(projection=projection, label_kernel="rbf"), base())
-    widths = 10.0 ** np.arange(-1, 1.5, 0.5)
-    return search(model, {"mddm__label_gamma": 1 / (2 * widths**2)}, "average_precision")
+WIDTHS = 10.0 ** np.arange(-1, 1.5, 0.5)  # of every Gaussian kernel in Zhang and Zhou (TKDD 2010)
 
 
-def _mddm_methods() -> dict[str, Method]:
-    """Make the methods of Zhang and Zhou (TKDD 2010) on linear features, with either base."""
-    projections: dict[str, Callable[[], Any]] = {
-        "MDDM_p": MDDM,
-        "MDDM_f": lambda: MDDM(projection="uncorrelated"),
-        "PCA": lambda: AtDimensionOfMDDM(PCA()),
-        "LPP": lambda: AtDimensionOfMDDM(LPP()),
-        "PLS": lambda: AtDimensionOfMDDM(PLS()),
-        "CCA": lambda: AtDimensionOfMDDM(CCA(reg=0.5)),
-        "MLSI": lambda: AtDimensionOfMDDM(MLSI()),
-        "SEL": lambda: AtDimensionOfMDDM(DiscriminativeSelector(), "n_features_to_select"),
+def _zhang_svm(kernel: str) -> Any:
+    """Tune binary SVMs that decide at zero, as Zhang and Zhou (TKDD 2010) seem to do."""
+    grid: dict[str, Any] = {"estimator__C": 10.0 ** np.arange(-2, 3)}
+    if kernel == "linear":
+        return search(OneVsRestClassifier(LinearSVC()), grid, "f1_micro")
+    grid["estimator__gamma"] = 1 / (2 * WIDTHS**2)
+    return search(OneVsRestClassifier(SVC()), grid, "f1_micro")
+
+
+def _zhang_projections() -> dict[str, Any]:
+    """Give the projections that Zhang and Zhou (TKDD 2010) compare, by their names there."""
+    return {
+        "MDDM_p": MDDM(),
+        "MDDM_f": MDDM(projection="uncorrelated"),
+        "MDDM_p^l": MDDM(),
+        "MDDM_f^l": MDDM(projection="uncorrelated"),
+        "MDDM_p^k": MDDM(label_kernel="rbf"),
+        "MDDM_f^k": MDDM(projection="uncorrelated", label_kernel="rbf"),
+        "PCA": AtDimensionOfMDDM(PCA()),
+        "PLS": AtDimensionOfMDDM(PLS()),
+        "CCA": AtDimensionOfMDDM(CCA(reg=0.5)),
+        "LPP": AtDimensionOfMDDM(LPP()),
+        "MLSI": AtDimensionOfMDDM(MLSI()),
+        "SEL": AtDimensionOfMDDM(DiscriminativeSelector(), "n_features_to_select"),
     }
-    projections |= {"MDDM_p^l": projections["MDDM_p"], "MDDM_f^l": projections["MDDM_f"]}
-    kernels = {"MDDM_p^k": "orthonormal", "MDDM_f^k": "uncorrelated"}
+
+
+def _zhang_method(name: str, base: str, kernel: str) -> Any:
+    """Make a projection and its classifier; widths of Gaussian kernels are tuned by 5 folds.
+
+    MLSI, LPP and SEL, and ML-kNN on the original features, have no kernel in the paper.
+    """
+    classifier = MLkNN() if base == "MLkNN" else _zhang_svm(kernel)
+    if name == "ORI":
+        return classifier
+    projection, grid = _zhang_projections()[name], {}
+    if kernel == "rbf" and name not in ("MLSI", "LPP", "SEL"):
+        inner = "projection__" if isinstance(projection, AtDimensionOfMDDM) else ""
+        projection.set_params(**{f"{inner}kernel": "rbf"})
+        grid[f"projection__{inner}gamma"] = 1 / (2 * WIDTHS**2)
+    if name.endswith("^k"):
+        grid["projection__label_gamma"] = 1 / (2 * WIDTHS**2)
+    model = Pipeline([("projection", projection), ("classifier", classifier)])
+    return search(model, grid, "average_precision") if grid else model
+
+
+def _zhang_methods() -> dict[str, Method]:
+    """List the methods of Zhang and Zhou (TKDD 2010), with linear and with Gaussian kernels."""
     found = {}
-    for base, (make_base, words) in {
-        "MLkNN": (MLkNN, "ML-kNN"),
-        "SVM": (_plain_tuned_svm, "linear SVM, C by 5 folds"),
-    }.items():
-        found[f"mddm:ORI+{base}"] = Method(make_base, f"{words} on the original features")
-        for name, make_projection in projections.items():
-            found[f"mddm:{name}+{base}"] = Method(
-                lambda p=make_projection, b=make_base: make_pipeline(p(), b()),
-                f"{name}, then {words}",
-            )
-        for name, projection in kernels.items():
-            found[f"mddm:{name}+{base}"] = Method(
-                lambda p=projection, b=make_base: _label_kernel_search(b, p),
-                f"{name}, its label width by 5 folds, then {words}",
-            )
+    for base, kernel, name in product(
+        ("MLkNN", "SVM"), ("linear", "rbf"), (*_zhang_projections(), "ORI")
+    ):
+        suffix = "-rbf" if kernel == "rbf" else ""
+        found[f"mddm:{name}+{base}{suffix}"] = Method(
+            partial(_zhang_method, name, base, kernel),
+            f"{name} and {base}, {kernel} kernels, in the setting of Zhang and Zhou",
+        )
     return found
 
 
@@ -180,7 +205,7 @@ METHODS: dict[str, Method] = {
     "MDDM+MLkNN": Method(
         lambda: make_pipeline(MDDM(), MLkNN()), "nearest neighbours where features tell labels"
     ),
-    **_mddm_methods(),
+    **_zhang_methods(),
 }
 
 

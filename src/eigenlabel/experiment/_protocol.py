@@ -75,17 +75,21 @@ class Splits:
         that has every label, as in Ji et al.) or "published" (those of the data set)
     n_splits : how many; of published ones at most so many
     train_size : training samples, a share or a number; not for folds and published splits
+    at_most : run only the first so many of them
     """
 
     kind: str = "shuffle"
     n_splits: int = 5
     train_size: float | int | None = None
+    at_most: int | None = None
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, SPLITS)
         check_number("n_splits", self.n_splits, 2 if self.kind == "folds" else 1, integer=True)
         if self.train_size is not None:
             check_number("train_size", self.train_size, 0)
+        if self.at_most is not None:
+            check_number("at_most", self.at_most, 1, integer=True)
 
 
 @dataclass(frozen=True)

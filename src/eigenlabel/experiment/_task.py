@@ -102,10 +102,11 @@ def draw_splits(data: Dataset, spec: Splits, seed: int) -> list[Rows]:
 
 
 def count_splits(protocol: Protocol, data: Data) -> int:
-    """Tell how many splits there will be; a data set may have fewer published ones."""
-    if protocol.splits.kind != "published":
-        return protocol.splits.n_splits
-    return len(draw_splits(_load(data, protocol.folder), protocol.splits, protocol.seed))
+    """Tell how many splits will be run; a data set may have fewer published ones."""
+    spec, count = protocol.splits, protocol.splits.n_splits
+    if spec.kind == "published":
+        count = len(draw_splits(_load(data, protocol.folder), spec, protocol.seed))
+    return count if spec.at_most is None else min(count, spec.at_most)
 
 
 def _draw_with_every_label(Y: np.ndarray, count: int, seed: int) -> Rows:
@@ -127,7 +128,7 @@ class State:
     def __init__(self, protocol: Protocol, name: str) -> None:
         self.protocol = protocol
         self.data = next(d for d in protocol.data if d.name == name)
-        self.key = (fingerprint(protocol, self.data), protocol.splits.n_splits)
+        self.key = (fingerprint(protocol, self.data), protocol.splits)
 
     def __hash__(self) -> int:
         return hash(self.key)
