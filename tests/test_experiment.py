@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import pickle
 import random
 import signal
 import subprocess
@@ -15,11 +16,13 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import RidgeClassifier
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from eigenlabel import SharedSubspaceClassifierCV, metrics
+from eigenlabel import SharedSubspaceClassifierCV, catalogue, metrics
 from eigenlabel.catalogue import METHODS, chosen_parameters, make
 from eigenlabel.datasets import DataError, make_shared_subspace, save, save_npz
 from eigenlabel.experiment import (
@@ -636,3 +639,45 @@ def test_probabilities_of_each_label_become_scores():
     model = Recorder().fit(np.zeros((3, 2)), np.zeros((3, 4)))
     np.testing.assert_allclose(scores_of(model, np.zeros((6, 2))), np.full((6, 4), 0.1))
     assert scores_of(Failing(), np.zeros((2, 2))) is None
+
+
+class Counting(StandardScaler):
+    """A transformer that counts its fits."""
+
+    fits = 0
+
+    def fit(self, X, y=None):
+        type(self).fits += 1
+        return super().fit(X, y)
+
+
+def test_a_grid_over_the_classifier_fits_the_projection_once_a_fold():
+    data, Counting.fits = planted(), 0
+    memory = catalogue.LastFits()
+    pipeline = make_pipeline(Counting(), RidgeClassifier(), memory=memory)
+    tuned = catalogue.search(pipeline, {"ridgeclassifier__alpha": [0.1, 1.0, 10.0]}, cv=3)
+    tuned.fit(data.X, data.Y)
+    assert Counting.fits == 3 + 1  # folds, and all samples
+    plain = catalogue.search(
+        make_pipeline(Counting(), RidgeClassifier()),
+        {"ridgeclassifier__alpha": [0.1, 1.0, 10.0]},
+        cv=3,
+    ).fit(data.X, data.Y)
+    np.testing.assert_array_equal(
+        tuned.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"]
+    )
+    again = pickle.loads(pickle.dumps(tuned))
+    assert not again.estimator.memory._kept
+    np.testing.assert_array_equal(again.predict(data.X), tuned.predict(data.X))
+
+
+def test_last_fits_forget_the_oldest():
+    calls = []
+
+    def note(x, by):
+        calls.append((x, by))
+
+    remembered = catalogue.LastFits(2).cache(note, ignore=["by"])
+    for x in (1, 2, 1, 3, 1, 2):
+        remembered(x, by=len(calls))
+    assert calls == [(1, 0), (2, 1), (3, 2), (2, 3)]

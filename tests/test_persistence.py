@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from eigenlabel import SharedSubspaceClassifier
+from eigenlabel import ProjectedClassifierCV, SharedSubspaceClassifier
 from eigenlabel.catalogue import METHODS, make
 from eigenlabel.datasets import DataError, make_shared_subspace
 from eigenlabel.experiment import scores_of
@@ -48,11 +48,15 @@ def round_trip(model, data, path):
 
 # One of each kind: the papers' other combinations are made of the same parts.
 NAMES = [n for n in METHODS if n.endswith("MLkNN") or "+" not in n or n == "mddm:ORI+SVM"]
+NAMES += ["CCA+Ridge"]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_method_comes_back(name, data, tmp_path):
-    quick = {"param_grid": {"estimator__estimator__C": [1.0]}} if name == "SVM" else None
+    quick = {
+        "SVM": {"param_grid": {"estimator__estimator__C": [1.0]}},
+        "CCA+Ridge": {"param_grid": {"estimator__cca__reg": [1.0]}},
+    }.get(name)
     model = make(name, quick).fit(data.X, data.Y)
     again = round_trip(model, data, tmp_path / "m.skops")
     np.testing.assert_array_equal(again.predict(data.X), model.predict(data.X))
@@ -181,3 +185,10 @@ def test_other_versions_and_parts(tmp_path, data):
     )
     round_trip(drawn.fit(data.X, data.Y), data, path)
     assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_tuned_dimension_comes_back(data, tmp_path):
+    model = ProjectedClassifierCV(dimensions=[1, 2], cv=2).fit(data.X, data.Y)
+    again = round_trip(model, data, tmp_path / "m.skops")
+    np.testing.assert_array_equal(again.predict(data.X), model.predict(data.X))
+    np.testing.assert_array_equal(again.path_.scores, model.path_.scores)

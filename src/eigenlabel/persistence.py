@@ -13,11 +13,11 @@ import skops.io
 from sklearn.preprocessing import add_dummy_feature
 
 from eigenlabel import metrics, model_selection, thresholds
-from eigenlabel.catalogue import AtDimensionOfMDDM
+from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets import DataError
 from eigenlabel.labels import LabelCodec
-from eigenlabel.methods import projection, projection_spectral
+from eigenlabel.methods import projected, projection, projection_spectral
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
@@ -41,7 +41,10 @@ _OURS = (
     projection_spectral.MLSI,
     projection_spectral.LPP,
     projection_spectral.DiscriminativeSelector,
+    projected.ProjectedClassifierCV,
+    projected.DimensionsPath,
     AtDimensionOfMDDM,
+    LastFits,
     DocumentFrequencySelector,
     LabelCodec,
     model_selection.MultilabelStratifiedKFold,
