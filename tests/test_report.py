@@ -57,6 +57,9 @@ def everything(data, model, names):
         report.threshold_curves(data.Y, model.oof_scores_, model.thresholds_, names),
         report.resources([("fit", 1.5, 200), ("predict", 0.1, None)]),
         report.critical_difference(["a", "b", "c"], [1.2, 2.0, 2.8], 0.9),
+        report.curves(
+            "Paths", [1, 2, 4], {"a": [0.1, 0.2, 0.3], "b": [None, 0.4, 0.5]}, x="d", y="F1"
+        ),
         report.text("Words", ["One.", "Two."]),
     ]
 
@@ -278,6 +281,7 @@ def test_groups_of_ranks_within_the_critical_difference():
         (lambda: report.threshold_curves([[1]], [[np.nan]], 0, ["a"]), "No samples with scores"),
         (lambda: report.threshold_curves([[1]], [[1, 2]], 0, ["a"]), "scores has shape"),
         (lambda: report.resources([("fit", 1)]), r"A row is \(step, seconds, MiB\)"),
+        (lambda: report.curves("t", [1], {"a": []}, x="", y=""), "'a' has 0 figures for 1 values"),
         (lambda: report.critical_difference(["a"], [1, 2], 1), "1 names for ranks of shape"),
         (lambda: report.critical_difference(["a"], [np.nan], 1), "ranks must be finite"),
         (lambda: report.critical_difference(["a"], [1], -1), "cd must be a number >= 0"),
@@ -370,6 +374,7 @@ def test_names_are_shown_as_text_whatever_they_hold():
         report.threshold_curves(Y, rng.standard_normal((30, m)), 0.0, NASTY),
         report.resources([(NASTY[0], 1, 2)], note=NASTY[3]),
         report.critical_difference(NASTY, np.arange(m) + 1.0, 2.0, note=NASTY[4]),
+        report.curves(NASTY[0], NASTY, dict.fromkeys(NASTY, range(m)), x=NASTY[1], y=NASTY[2]),
         report.text(NASTY[5], NASTY),
     ]
     html = report.render(
@@ -447,6 +452,26 @@ def test_the_diagram_joins_what_does_not_differ():
     assert y1 != y2  # so they stand apart
     width = float(re.search(r'class="diagram" viewBox="0 0 (\d+)', html)[1])
     assert 0 < a < d < width
+
+
+def test_curves_go_up_where_their_figures_do():
+    series = {"up": [0.0, 0.5, 1.0], "gap": [1.0, None, 0.25], "one": [None, 0.75, float("nan")]}
+    shown = report.curves("t", ["1%", "5%", "25%"], series, x="share", y="loss")
+    html = report.render(report.page("t", [shown]))
+    paths = re.findall(r'class="curve" d="M([^"h]+)"', html)
+    up, gap = ([tuple(map(float, p.split())) for p in path.split("L")] for path in paths)
+    assert [x for x, _ in up] == sorted({x for x, _ in up})
+    assert up[0][1] > up[1][1] > up[2][1]  # downwards on the screen
+    assert up[1][1] == (up[0][1] + up[2][1]) / 2
+    assert gap == [
+        (up[0][0], up[2][1]),
+        (up[2][0], pytest.approx(0.75 * up[0][1] + 0.25 * up[2][1])),
+    ]
+    tags = Reader(html).tags
+    assert sum(tag == "circle" and at["r"] == "3" for tag, at in tags) == 3 + 2 + 1
+    assert "search" not in {at.get("id") for _, at in tags}
+    flat = report.curves("t", [1], {"a": [2.0]}, x="x", y="y")
+    assert "nan" not in report.render(report.page("t", [flat]))
 
 
 def test_writing_is_whole_or_not_at_all(page, tmp_path, monkeypatch):

@@ -5,12 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eigenlabel import catalogue
+from eigenlabel import MDDM, PCA, DiscriminativeSelector, SharedSubspaceClassifier, catalogue
+from eigenlabel.cli import main
 from eigenlabel.comparison import wilcoxon
-from eigenlabel.datasets import known
-from eigenlabel.experiment import plan, run
+from eigenlabel.datasets import known, make_shared_subspace
+from eigenlabel.experiment import Data, Method, Splits, plan, run
 from eigenlabel.metrics import METRICS
-from eigenlabel.reproduce import TABLES, compare, get_table, published
+from eigenlabel.reproduce import FIGURES, TABLES, Curves, compare, get_table, published
+from eigenlabel.reproduce._figures import AtShare
 
 
 def test_every_published_table_is_listed():
@@ -195,3 +197,103 @@ def test_p_values_need_both_methods(monkeypatch):
         "ML_LS vs CCA+SVM": "method not there yet",
         "ML_LS vs SVM": "not run",
     }
+
+
+def small_figure(y="hamming_loss"):
+    data = {k: Data(f"planted {k}", planted(k)) for k in range(3)}
+    points = {
+        (curve, str(r)): Method(f"{curve} @ {r}", SharedSubspaceClassifier(n_components=r))
+        for curve, r in (("a", 1), ("a", 2), ("b", 2))
+    }
+    panels = {"two": (data[0], data[1]), "one": (data[2],)}
+    return Curves("f", "F", "r", y, points, panels, Splits("shuffle", 2))
+
+
+def planted(seed):
+    return make_shared_subspace(60, 6, 4, 2, prevalence=0.3, random_state=seed)
+
+
+def test_a_figure_averages_splits_and_then_sets(tmp_path):
+    figure = small_figure()
+    records = run(figure.protocol(), tmp_path)
+    assert len(records) == 3 * 3 * 2
+    means = figure.means(records)
+    assert list(means) == ["two", "one"]
+    assert list(means["two"]) == [("a", "1"), ("a", "2"), ("b", "2")]
+    loss = {(r["data"], r["method"], r["split"]): r["metrics"]["hamming_loss"] for r in records}
+    expected = np.mean([loss[f"planted {k}", "a @ 1", s] for k in (0, 1) for s in (0, 1)])
+    assert means["two"]["a", "1"] == pytest.approx(expected, rel=1e-12)
+    alone = figure.protocol(n_splits=1, methods=["b"])
+    assert [m.name for m in alone.methods] == ["b @ 2"]
+    assert len(plan(alone).tasks) == 3
+    only = figure.means([r for r in records if r["method"] == "b @ 2"])
+    assert list(only["one"]) == [("b", "2")]
+    with pytest.raises(ValueError, match="No curve 'c' in f; there are: a, b"):
+        figure.protocol(methods=["c"])
+
+
+def test_a_figure_of_times_shows_seconds(tmp_path):
+    figure = small_figure("seconds")
+    records = run(figure.protocol(n_splits=1), tmp_path)
+    fits = {(r["data"], r["method"]): r["seconds"]["fit"] for r in records}
+    assert figure.means(records)["one"]["b", "2"] == fits["planted 2", "b @ 2"]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_has_methods_for_its_points(name):
+    figure = get_table(name)
+    protocol = figure.protocol()
+    assert len({m.name for m in protocol.methods}) == len(figure.points)
+    for method in protocol.methods[:: max(1, len(protocol.methods) // 5)]:
+        assert hasattr(method.make(), "fit")
+    assert str(len(figure.curves())) in figure.status()
+
+
+def test_a_share_of_the_dimension_is_the_projection_fitted_at_it(monkeypatch):
+    data, fits = planted(0), []
+    fit = PCA.fit
+    monkeypatch.setattr(PCA, "fit", lambda self, X, y=None: fits.append(1) or fit(self, X, y))
+    for share, r in ((0.5, 3), (0.01, 1), (1.0, 6)):
+        Z = AtShare(PCA(), share).fit(data.X, data.Y).transform(data.X)
+        assert Z.shape == (60, r)
+    assert len(fits) == 1
+    direct = PCA(n_components=3).fit(data.X).transform(data.X)
+    half = AtShare(PCA(), 0.5).fit(data.X, data.Y).transform(data.X)
+    np.testing.assert_allclose(half, direct, atol=1e-12)
+    selected = AtShare(DiscriminativeSelector(), 0.5).fit(data.X, data.Y).transform(data.X)
+    expected = DiscriminativeSelector(3).fit(data.X, data.Y).transform(data.X)
+    np.testing.assert_array_equal(selected, expected)
+
+
+def test_the_rbf_methods_tune_every_width():
+    tuned = catalogue.make("mddm:MDDM_f^k+MLkNN-rbf")
+    assert tuned.estimator["projection"].kernel == "rbf"
+    assert {k: len(v) for k, v in tuned.param_grid.items()} == {
+        "projection__gamma": 5,
+        "projection__label_gamma": 5,
+    }
+    np.testing.assert_allclose(tuned.param_grid["projection__gamma"], [50, 5, 0.5, 0.05, 0.005])
+    inner = catalogue.make("mddm:PCA+SVM-rbf")
+    assert list(inner.param_grid) == ["projection__projection__gamma"]
+    assert set(inner.estimator["classifier"].param_grid) == {"estimator__C", "estimator__gamma"}
+    for name in ("MLSI", "LPP", "SEL"):
+        assert "projection" in catalogue.make(f"mddm:{name}+MLkNN-rbf").named_steps
+
+
+def test_other_projections_take_the_dimension_of_kernel_mddm():
+    data = planted(1)
+    for kernel in ({"kernel": "rbf", "gamma": 3.0}, {"kernel": "linear"}):
+        wrapped = catalogue.AtDimensionOfMDDM(PCA(**kernel)).fit(data.X, data.Y)
+        expected = MDDM(**kernel).fit(data.X, data.Y).n_components_
+        assert wrapped.projection_.n_components_ == expected
+
+
+def test_the_command_prints_a_figure_and_writes_its_page(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(FIGURES, "f", small_figure())
+    page = tmp_path / "page.html"
+    assert main(["reproduce", "f", "-o", str(tmp_path / "runs"), "--report", str(page)]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["r", "a", "b"] in lines
+    numbers = [line for line in lines if line[:1] in (["1"], ["2"])]
+    assert [len(n) for n in numbers] == [2, 3, 2, 3]  # b has no point at 1
+    assert page.read_text(encoding="utf-8").count('<svg class="diagram lines"') == 2

@@ -154,8 +154,10 @@ class AtDimensionOfMDDM(TransformerMixin, BaseEstimator):
 WIDTHS = 10.0 ** np.arange(-1, 1.5, 0.5)  # of every Gaussian kernel in Zhang and Zhou (TKDD 2010)
 
 
-def _zhang_svm(kernel: str) -> Any:
-    """Tune binary SVMs that decide at zero, as Zhang and Zhou (TKDD 2010) seem to do."""
+def zhang_classifier(base: str, kernel: str = "linear") -> Any:
+    """Make ML-kNN, or tune binary SVMs that decide at zero, as Zhang and Zhou seem to do."""
+    if base == "MLkNN":
+        return MLkNN()
     grid: dict[str, Any] = {"estimator__C": 10.0 ** np.arange(-2, 3)}
     if kernel == "linear":
         return search(OneVsRestClassifier(LinearSVC()), grid, "f1_micro")
@@ -163,22 +165,25 @@ def _zhang_svm(kernel: str) -> Any:
     return search(OneVsRestClassifier(SVC()), grid, "f1_micro")
 
 
-def _zhang_projections() -> dict[str, Any]:
-    """Give the projections that Zhang and Zhou (TKDD 2010) compare, by their names there."""
-    return {
-        "MDDM_p": MDDM(),
-        "MDDM_f": MDDM(projection="uncorrelated"),
-        "MDDM_p^l": MDDM(),
-        "MDDM_f^l": MDDM(projection="uncorrelated"),
-        "MDDM_p^k": MDDM(label_kernel="rbf"),
-        "MDDM_f^k": MDDM(projection="uncorrelated", label_kernel="rbf"),
-        "PCA": AtDimensionOfMDDM(PCA()),
-        "PLS": AtDimensionOfMDDM(PLS()),
-        "CCA": AtDimensionOfMDDM(CCA(reg=0.5)),
-        "LPP": AtDimensionOfMDDM(LPP()),
-        "MLSI": AtDimensionOfMDDM(MLSI()),
-        "SEL": AtDimensionOfMDDM(DiscriminativeSelector(), "n_features_to_select"),
-    }
+_ZHANG_PROJECTIONS = {
+    "MDDM_p": MDDM(),
+    "MDDM_f": MDDM(projection="uncorrelated"),
+    "MDDM_p^l": MDDM(),
+    "MDDM_f^l": MDDM(projection="uncorrelated"),
+    "MDDM_p^k": MDDM(label_kernel="rbf"),
+    "MDDM_f^k": MDDM(projection="uncorrelated", label_kernel="rbf"),
+    "PCA": PCA(),
+    "PLS": PLS(),
+    "CCA": CCA(reg=0.5),
+    "LPP": LPP(),
+    "MLSI": MLSI(),
+    "SEL": DiscriminativeSelector(),
+}
+
+
+def zhang_projection(name: str) -> Any:
+    """Give a projection that Zhang and Zhou (TKDD 2010) compare, by its name there."""
+    return clone(_ZHANG_PROJECTIONS[name])
 
 
 def _zhang_method(name: str, base: str, kernel: str) -> Any:
@@ -186,16 +191,19 @@ def _zhang_method(name: str, base: str, kernel: str) -> Any:
 
     MLSI, LPP and SEL, and ML-kNN on the original features, have no kernel in the paper.
     """
-    classifier = MLkNN() if base == "MLkNN" else _zhang_svm(kernel)
+    classifier = zhang_classifier(base, kernel)
     if name == "ORI":
         return classifier
-    projection, grid = _zhang_projections()[name], {}
+    projection, grid = zhang_projection(name), {}
+    own = isinstance(projection, MDDM)  # has its dimension from itself
     if kernel == "rbf" and name not in ("MLSI", "LPP", "SEL"):
-        inner = "projection__" if isinstance(projection, AtDimensionOfMDDM) else ""
-        projection.set_params(**{f"{inner}kernel": "rbf"})
-        grid[f"projection__{inner}gamma"] = 1 / (2 * WIDTHS**2)
+        projection.set_params(kernel="rbf")
+        grid[f"projection__{'' if own else 'projection__'}gamma"] = 1 / (2 * WIDTHS**2)
     if name.endswith("^k"):
         grid["projection__label_gamma"] = 1 / (2 * WIDTHS**2)
+    if not own:
+        parameter = "n_features_to_select" if name == "SEL" else "n_components"
+        projection = AtDimensionOfMDDM(projection, parameter)
     model = Pipeline([("projection", projection), ("classifier", classifier)])
     return search(model, grid, "average_precision") if grid else model
 
@@ -204,7 +212,7 @@ def _zhang_methods() -> dict[str, Method]:
     """List the methods of Zhang and Zhou (TKDD 2010), with linear and with Gaussian kernels."""
     found = {}
     for base, kernel, name in product(
-        ("MLkNN", "SVM"), ("linear", "rbf"), (*_zhang_projections(), "ORI")
+        ("MLkNN", "SVM"), ("linear", "rbf"), (*_ZHANG_PROJECTIONS, "ORI")
     ):
         suffix = "-rbf" if kernel == "rbf" else ""
         found[f"mddm:{name}+{base}{suffix}"] = Method(

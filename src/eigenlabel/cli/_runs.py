@@ -32,7 +32,7 @@ from eigenlabel.experiment._protocol import DEFAULT_METRICS, SPLITS
 from eigenlabel.metrics import METRICS
 from eigenlabel.persistence import load_model
 from eigenlabel.preprocessing import PREPARATIONS
-from eigenlabel.reproduce import TABLES, Row, Table, compare, get_table
+from eigenlabel.reproduce import FIGURES, TABLES, Curves, Row, Table, compare, get_table
 
 RIVALS = "shared-subspace,ridge,linear-svm,logistic"
 FORMS = ("text", "markdown", "latex", "csv")
@@ -204,7 +204,7 @@ def _tell_failures(records: Sequence[Mapping[str, Any]]) -> None:
 
 def _reproduce(arguments: argparse.Namespace) -> None:
     if arguments.list:
-        rows = [(t.name, t.title, t.status()) for t in TABLES.values()]
+        rows = [(t.name, t.title, t.status()) for t in (*TABLES.values(), *FIGURES.values())]
         print(format_table(("table", "what", "can be had"), rows, arguments.format))
         return
     if arguments.table is None:
@@ -212,18 +212,40 @@ def _reproduce(arguments: argparse.Namespace) -> None:
     check_output(arguments.report)
     table = get_table(arguments.table)
     records: list[dict[str, Any]] = []
-    if table.kind != "counts":
+    if isinstance(table, Curves) or table.kind != "counts":
         protocol = table.protocol(n_splits=arguments.splits, methods=arguments.methods)
         folder = arguments.output or f"runs/{protocol.name}"
         if arguments.dry_run:
             print(plan(protocol, folder))
             return
         records = run(protocol, folder, workers=arguments.workers)
-    _print_comparison(table, compare(table, records), arguments.format)
+    if isinstance(table, Curves):
+        sections = _print_curves(table, records, arguments.format)
+    else:
+        _print_comparison(table, compare(table, records), arguments.format)
+        sections = comparison_sections(records, protocol.metrics) if records else []
     if arguments.report and records:
-        sections = comparison_sections(records, protocol.metrics)
         _write_page(table.title, sections, arguments.report, arguments)
     _tell_failures(records)
+
+
+def _print_curves(
+    figure: Curves, records: Sequence[dict[str, Any]], form: str
+) -> list[dict[str, Any]]:
+    """Print a figure's panels as tables, and give them as charts of a page."""
+    print(figure.title + "\n")
+    sections = []
+    for panel, means in figure.means(records).items():
+        curves = [c for c in figure.curves() if any(c == curve for curve, _ in means)]
+        values = list(dict.fromkeys(x for _, x in means))
+        rows = [(x, *(_number(means.get((c, x))) for c in curves)) for x in values]
+        print(f"{figure.y}, {panel}\n")
+        print(format_table((figure.x, *curves), rows, form) + "\n")
+        series = {c: [means.get((c, x)) for x in values] for c in curves}
+        sections.append(report.curves(panel, values, series, x=figure.x, y=figure.y))
+    for note in figure.notes:
+        print(f"- note: {note}" if form == "markdown" else f"note: {note}")
+    return sections
 
 
 def _number(value: float | None, std: float | None = None) -> str:

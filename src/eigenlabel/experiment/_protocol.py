@@ -191,8 +191,8 @@ def fingerprint(protocol: Protocol, data: Data, method: Method | None = None) ->
         "metrics": list(protocol.metrics),
     }
     if method is not None:
-        what = _describe(method.name if method.method is None else method.method)
-        parts["method"] = [what, _describe(dict(method.parameters))]
+        what = [] if method.method is None else [_describe(method.method)]
+        parts["method"] = [_describe(method.name), *what, _describe(dict(method.parameters))]
         parts["grid"] = [_describe(dict(method.grid)), method.scoring]
     text = json.dumps(parts, sort_keys=True, default=_describe)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

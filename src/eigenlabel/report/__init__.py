@@ -6,6 +6,7 @@ together. Then :func:`render` turns the page into HTML, or :func:`write` into a 
 
 from eigenlabel.report.collect import (
     critical_difference,
+    curves,
     label_map,
     page,
     per_label,
@@ -19,6 +20,7 @@ from eigenlabel.report.render import render, write
 
 __all__ = [
     "critical_difference",
+    "curves",
     "label_map",
     "page",
     "per_label",

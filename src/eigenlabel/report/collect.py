@@ -412,6 +412,46 @@ def critical_difference(
     }
 
 
+def curves(
+    title: str,
+    values: Sequence[Any],
+    series: Mapping[str, Sequence[float | None]],
+    *,
+    x: str,
+    y: str,
+) -> Section:
+    """Give a chart of several curves over the same values, and their numbers.
+
+    Parameters
+    ----------
+    values : of the parameter that varies, at equal distances in this order
+    series : curve -> its figures, None where there is none
+    x, y : what varies, and what is shown
+
+    Examples
+    --------
+    >>> from eigenlabel import report
+    >>> shown = report.curves("Loss", [1, 2], {"a": [0.5, 0.25]}, x="d", y="loss")
+    >>> shown["names"], shown["series"]
+    (['a'], [[0.5, 0.25]])
+    """
+    short = [name for name, figures in series.items() if len(figures) != len(values)]
+    if short:
+        raise ValueError(
+            f"The curve {short[0]!r} has {len(series[short[0]])} figures for {len(values)} values."
+        )
+    kept = [[None if v is None or not np.isfinite(v) else v for v in s] for s in series.values()]
+    return {
+        "kind": "curves",
+        "title": clean(title),
+        "values": [clean(str(v)) for v in values],
+        "names": [clean(name) for name in series],
+        "series": [[None if v is None else significant(v) for v in s] for s in kept],
+        "x": clean(x),
+        "y": clean(y),
+    }
+
+
 def _joined(ranks: np.ndarray, cd: float) -> list[list[int]]:
     """Give first and last position of each longest run of ascending ranks within cd."""
     last = np.searchsorted(ranks, ranks + cd * (1 + 1e-12), side="right") - 1

@@ -13,11 +13,12 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from eigenlabel.report import _diagram
+from eigenlabel.report import _diagram, _lines
 
 SCRIPTS = ("page.js", "map.js", "charts.js")
 LEADING_NUMBER = re.compile(r"[+-]?(\d+(\.\d+)?(e[+-]?\d+)?|inf|∞)(?=$|\s|±|%)", re.IGNORECASE)
 DRAWN = ("label_map", "surface", "per_label", "threshold_curves")  # by the script, from the data
+SEARCHED = ("label_map", "per_label", "threshold_curves")
 ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
@@ -35,7 +36,7 @@ def render(page: dict[str, Any]) -> str:
     html = _template().render(
         page=page,
         sections=[{**section, "view": _view(section)} for section in page["sections"]],
-        searchable=any("names" in s or s["kind"] == "per_label" for s in page["sections"]),
+        searchable=any(s["kind"] in SEARCHED for s in page["sections"]),
         data=_embed([s if s["kind"] in DRAWN else None for s in page["sections"]]),
         style=Markup(_resource("page.css")),
         script=Markup(script),
@@ -286,6 +287,12 @@ def _map_view(section: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _lines_view(section: dict[str, Any]) -> dict[str, Any]:
+    rows = [list(row) for row in zip(section["values"], *section["series"], strict=True)]
+    columns = [section["x"], *section["names"]]
+    return {**_lines.place(section), "numbers": _table(columns, rows)}
+
+
 VIEWS = {
     "table": _table_view,
     "per_label": _per_label_view,
@@ -294,4 +301,5 @@ VIEWS = {
     "surface": _surface_view,
     "label_map": _map_view,
     "critical_difference": _diagram.place,
+    "curves": _lines_view,
 }

@@ -1,6 +1,7 @@
-"""The papers' tables again: protocols of every table whose data can be had, and comparisons."""
+"""The papers' tables and figures again: protocols of all whose data can be had, comparisons."""
 
 from eigenlabel.reproduce._compare import Row, compare
-from eigenlabel.reproduce._tables import TABLES, Table, get_table, published
+from eigenlabel.reproduce._figures import FIGURES, Curves, get_table
+from eigenlabel.reproduce._tables import TABLES, Table, published
 
-__all__ = ["TABLES", "Row", "Table", "compare", "get_table", "published"]
+__all__ = ["FIGURES", "TABLES", "Curves", "Row", "Table", "compare", "get_table", "published"]

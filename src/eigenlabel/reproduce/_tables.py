@@ -3,7 +3,6 @@
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -111,14 +110,6 @@ def published() -> dict[str, list[Figure]]:
         )
         found.setdefault(row["table"], []).append(figure)
     return found
-
-
-def get_table(name: str) -> Table:
-    """Give a table by name."""
-    if name not in TABLES:
-        close = get_close_matches(name, TABLES, n=3, cutoff=0.5) or list(TABLES)
-        raise ValueError(f"No table {name!r}; perhaps: {', '.join(close)}.")
-    return TABLES[name]
 
 
 NOT_AT_HAND = "its full word counts are in no public copy known to us"
