@@ -83,8 +83,8 @@ class ExactKernel:
         K.flat[:: len(K) + 1] = self._diagonal
         return K
 
-    def _factor(self, shift: float) -> bool:
-        """Put the Cholesky factor below the diagonal; False if the shift is too small for one."""
+    def regular(self, shift: float) -> bool:
+        """Tell whether solves are by a Cholesky factor, and see to it; else they are by rank."""
         if shift <= SAFE * self._bound or self._spectrum is not None:
             return False
         if self._shift != shift:
@@ -108,7 +108,7 @@ class ExactKernel:
         """Give (len(shifts), n, k): ``(K + s I)^-1 B``, of minimum norm where that is singular."""
         out = np.empty((len(shifts), *B.shape))
         for i, shift in enumerate(shifts):
-            if self._factor(shift):
+            if self.regular(shift):
                 out[i] = sl.cho_solve((self._A, True), B, check_finite=False)
             else:
                 Q, lam = self._eigen()
@@ -117,7 +117,7 @@ class ExactKernel:
 
     def inverse(self, shift: float) -> Floats:
         """Give ``(K + s I)^-1`` itself, n^3 operations."""
-        if not self._factor(shift):
+        if not self.regular(shift):
             Q, lam = self._eigen()
             return np.asarray((Q / (lam + shift)) @ Q.T)
         S, info = lapack.dpotri(self._A.copy(order="F"), lower=1, overwrite_c=1)
@@ -186,6 +186,9 @@ class KernelHat:
         self.factor, self.ridge, self.n = factor, ridge, factor.shape[0]
         self._row_mean, self._positive = row_mean, positive
         self._u = factor.solve(np.ones((self.n, 1)), [ridge])[0] if centre else None
+        # A solution by rank has no part outside the kernel's range, where B - c A would keep B.
+        by_rank = isinstance(factor, ExactKernel) and not factor.regular(ridge)
+        self._by_products = ridge == 0 or by_rank
 
     def _solve(self, B: Floats) -> tuple[Floats, Floats]:
         A = self.factor.solve(B, [self.ridge])[0]
@@ -199,7 +202,7 @@ class KernelHat:
     def apply(self, B: Floats) -> Floats:
         """H B, n^2 operations a column."""
         A, b = self._solve(B)
-        return self.factor.matmat(A) + b if self.ridge == 0 else B - self.ridge * A
+        return self.factor.matmat(A) + b if self._by_products else B - self.ridge * A
 
     def coefficients(self, B: Floats) -> tuple[Floats, Floats]:
         """Give dual coefficients A and intercepts: a new sample's fit is ``k'A + b``."""
@@ -214,7 +217,7 @@ class KernelHat:
         """Give H, n^3 operations, if the kernel is exact; low-rank ones have cheap products."""
         if not isinstance(self.factor, ExactKernel):
             return None
-        if self.ridge == 0:
+        if self._by_products:
             return self.apply(np.eye(self.n))
         H = self.factor.inverse(self.ridge)
         if self._u is not None:

@@ -167,16 +167,16 @@ def training_kernel(
         )
     K, kept, negative = nearest_psd((K + K.T) / 2, rank_tolerance(len(K), precision))
     if kept is not None:
+        if not kept.shape[1]:
+            raise ValueError(
+                f"The kernel matrix of {view} has no positive eigenvalue: is its sign or scale "
+                "wrong? A kernel is a similarity, not a distance."
+            )
         _state_indefinite(view, negative, repair, precision)
     return K, kept
 
 
 def _state_indefinite(view: str, negative: float, repair: bool, precision: np.dtype) -> None:
-    if negative == -np.inf:
-        raise ValueError(
-            f"The kernel matrix of {view} has no positive eigenvalue: is its sign or scale wrong? "
-            "A kernel is a similarity, not a distance."
-        )
     if negative >= -np.sqrt(np.finfo(precision).eps):  # rounding
         return
     found = (
