@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from eigenlabel import datasets, metrics, model_selection, preprocessing, thresholds
+from eigenlabel.methods.kernel_sum import KernelSum
 from eigenlabel.methods.kgha import KGHA
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.projected import DimensionsPath, ProjectedClassifierCV, dimensions_path
@@ -36,6 +37,7 @@ __all__ = [
     "DimensionsPath",
     "DiscriminativeSelector",
     "HypergraphSpectral",
+    "KernelSum",
     "MLkNN",
     "OrthogonalCentroid",
     "ProjectedClassifierCV",

@@ -18,10 +18,14 @@ from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets import DataError
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods import projection, projection_spectral
+from eigenlabel.methods.kernel_sum import KernelSum
+from eigenlabel.methods.kernels import Kernel
+from eigenlabel.methods.kgha import KGHA
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
 from eigenlabel.methods.thresholded import ThresholdedClassifier
+from eigenlabel.methods.view_kernels import FittedView
 from eigenlabel.preprocessing import DocumentFrequencySelector
 
 # All that a file may hold besides what skops knows to be harmless itself.
@@ -41,6 +45,10 @@ _OURS = (
     projection_spectral.MLSI,
     projection_spectral.LPP,
     projection_spectral.DiscriminativeSelector,
+    KGHA,
+    KernelSum,
+    FittedView,
+    Kernel,
     AtDimensionOfMDDM,
     DocumentFrequencySelector,
     LabelCodec,
