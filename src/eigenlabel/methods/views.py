@@ -31,7 +31,8 @@ class Views:
     Attributes
     ----------
     names : tuple of str
-    shape : (samples, columns of all tables together)
+    shape : (samples, columns of all tables together), or (samples, samples) if all are square:
+        scikit-learn splits kernels by that sign
 
     Examples
     --------
@@ -69,10 +70,11 @@ class Views:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Samples, and columns of all tables together."""
+        """Samples, and columns of all tables together, or samples again for square tables."""
         tables = [t for t in self._tables.values() if t is not None]
         n = tables[0].shape[0] if self._rows is None else len(self._rows)
-        return n, sum(t.shape[1] for t in tables)
+        square = all(t.shape[0] == t.shape[1] for t in tables)
+        return n, n if square else sum(t.shape[1] for t in tables)
 
     @property
     def rows(self) -> np.ndarray:
@@ -89,8 +91,8 @@ class Views:
                 raise KeyError(f"No view {key!r}; there are: {', '.join(map(repr, self.names))}.")
             table = self._tables[key]
             return table if table is None or self._rows is None else table[self._rows]
-        if isinstance(key, tuple):  # as arrays are asked: views[rows, ...]
-            key = key[0]
+        if isinstance(key, tuple):  # views[rows, ...], and views[np.ix_(rows, columns)] of kernels
+            key = np.ravel(key[0])
         if np.ndim(key) == 0 and not isinstance(key, slice):
             key = [key]
         part = object.__new__(Views)
@@ -198,7 +200,7 @@ class ViewsMixin:
         views._tables = {name: _check_table(name, t) for name, t in given._tables.items()}
         if reset:
             vars(self).pop("feature_names_in_", None)
-            self.n_features_in_ = views.shape[1]
+            self.n_features_in_ = sum(t.shape[1] for t in views._tables.values() if t is not None)
         return views
 
     def _match_names(self, views: Views, reset: bool) -> Views:
@@ -272,7 +274,7 @@ def _by_name(view: str, wanted: np.ndarray, names: np.ndarray | None) -> np.ndar
     if names is None:
         raise ValueError(f"View {view!r} names columns, but X has no names: pass a frame.")
     place = {name: i for i, name in enumerate(names)}
-    lost = [name for name in wanted if name not in place]
+    lost = [name for name in wanted.tolist() if name not in place]
     if lost:
         raise ValueError(f"View {view!r} wants column {lost[0]!r}, which X does not have.")
     return np.array([place[name] for name in wanted])
