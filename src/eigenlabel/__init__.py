@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from eigenlabel import datasets, metrics, model_selection, preprocessing, thresholds
+from eigenlabel.methods.homogeneity import HomogeneityAnalysis
 from eigenlabel.methods.kernel_sum import KernelSum
 from eigenlabel.methods.kgha import KGHA
 from eigenlabel.methods.neighbours import MLkNN
@@ -36,6 +37,7 @@ __all__ = [
     "PLS",
     "DimensionsPath",
     "DiscriminativeSelector",
+    "HomogeneityAnalysis",
     "HypergraphSpectral",
     "KernelSum",
     "MLkNN",

@@ -35,6 +35,24 @@ def check_data(
     return X
 
 
+def check_table(estimator: Any, X: Any, *, reset: bool) -> list[np.ndarray]:
+    """Check a table of categories, a frame or an array; give its columns, each of its own type.
+
+    Missing values of any kind pass.
+    """
+    checked = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=None,
+        ensure_all_finite="allow-nan",
+        ensure_min_samples=2 if reset else 1,
+    )
+    if hasattr(X, "columns") and hasattr(X, "__getitem__"):  # a frame's numbers stay numbers
+        return [np.asarray(X[name].to_numpy()) for name in X.columns]
+    return list(checked.T)
+
+
 def canonical(X: Any) -> Any:
     """Give sparse X without duplicate entries and with 32-bit indices where they suffice."""
     if sp.issparse(X) and not X.has_canonical_format:

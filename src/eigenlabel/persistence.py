@@ -18,6 +18,7 @@ from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets import DataError
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods import projection, projection_spectral
+from eigenlabel.methods.homogeneity import HomogeneityAnalysis
 from eigenlabel.methods.kernel_sum import KernelSum
 from eigenlabel.methods.kernels import Kernel
 from eigenlabel.methods.kgha import KGHA
@@ -47,6 +48,7 @@ _OURS = (
     projection_spectral.DiscriminativeSelector,
     KGHA,
     KernelSum,
+    HomogeneityAnalysis,
     FittedView,
     Kernel,
     AtDimensionOfMDDM,

@@ -21,7 +21,7 @@ import scipy.linalg as sl
 from scipy.linalg import blas, lapack
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from eigenlabel.core._types import Floats, Ints
+from eigenlabel.core._types import Floats, Ints, Matrix
 from eigenlabel.core.eigen import descending_eigh, fix_signs, positive_count, rank_tolerance
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.ridge import SAFE, diagonalise
@@ -282,6 +282,31 @@ class WideHat(KernelHat):
         A, b = self._solve(B)
         W = self.operator.rmatmat(A)
         return W, b - self.operator.mean @ W
+
+
+class IndicatorHat:
+    """Category means: the hat matrix of regression on a sparse indicator matrix G (n, k)."""
+
+    def __init__(self, G: Matrix) -> None:
+        self.n = G.shape[0]
+        self._G, self._Gt = G, G.T.tocsr()
+        self._sizes = np.asarray(G.sum(axis=0), dtype=float).ravel()
+
+    def apply(self, B: Floats) -> Floats:
+        """H B, n operations a column."""
+        return np.asarray(self._G @ self.coefficients(B)[0])
+
+    def coefficients(self, B: Floats) -> tuple[Floats, Floats]:
+        """Give the means of B in each category (k, p); there are no intercepts."""
+        return np.asarray(self._Gt @ B) / self._sizes[:, None], np.zeros(B.shape[1])
+
+    def dense(self) -> Floats | None:
+        """Give None: products are cheaper."""
+        return None
+
+    def diagonal(self) -> Floats:
+        """Give the diagonal of H."""
+        return np.asarray(self._G @ (1 / self._sizes))
 
 
 @dataclass(frozen=True)
