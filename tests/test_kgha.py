@@ -421,6 +421,18 @@ def test_difficult_labels(data, decoding):
         assert (predicted[:, 8] == 1).all()
 
 
+def test_eigenvalues_that_are_all_equal(rng, monkeypatch):
+    """A view that fits everything leaves the labels to decide, however many directions tie."""
+    monkeypatch.setattr(hats, "DENSE", 10)
+    X = rng.standard_normal((120, 200))
+    Y = rng.integers(0, 2, (120, 4))
+    Y = np.hstack([Y, Y])
+    model = KGHA(1.0, kernel="linear", ridge=0, label_ridge=0).fit(X, Y)
+    np.testing.assert_allclose(model.eigenvalues_[:4], 1.1, rtol=1e-10)
+    np.testing.assert_allclose(model.eigenvalues_[4:], 0.1, rtol=1e-10)
+    np.testing.assert_allclose((model.decision_function(X) + 1) / 2, Y, atol=1e-7)
+
+
 def test_one_label_and_sparse_labels(data):
     views, Y = data
     one = KGHA().fit(views, Y[:, :1])

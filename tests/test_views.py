@@ -21,7 +21,7 @@ from eigenlabel import (
     ThresholdedClassifier,
     Views,
 )
-from eigenlabel.datasets import make_shared_subspace
+from eigenlabel.datasets import Dataset, make_shared_subspace
 from eigenlabel.methods import kernels
 from eigenlabel.methods.kernels import intersection_kernel, mean_distance
 from eigenlabel.methods.view_weights import loo_error
@@ -70,6 +70,16 @@ def test_every_form_of_views_gives_the_same_model(data):
     for name, A in (("left", left), ("right", right)):
         K[name] = rbf_kernel(A, gamma=1 / (2 * mean_distance(A) ** 2))
     np.testing.assert_allclose(scores_of(KGHA(kernel="precomputed"), K, K, Y), wanted, atol=1e-9)
+
+
+def test_a_list_of_new_samples_is_in_the_order_of_fit(data):
+    left, right, Y = data
+    model = KGHA().fit({"b": left, "a": right}, Y)
+    wanted = model.decision_function({"a": right, "b": left})
+    np.testing.assert_array_equal(model.decision_function([left, right]), wanted)
+    np.testing.assert_array_equal(
+        model.decision_function([None, right]), model.decision_function({"a": right})
+    )
 
 
 def test_one_matrix_is_one_view(data):
@@ -195,6 +205,7 @@ def test_bad_views(data):
         ({"c": left}, "View 'c' was not there in fit"),
         ({"a": right}, "View 'a' has 6 columns, but 4 in fit"),
         ({"a": None}, "no view"),
+        ([left], "list of 1 views, but there were 2 in fit"),
     ]:
         with pytest.raises(ValueError, match=message):
             model.predict(X_new)
@@ -432,6 +443,18 @@ def test_sums_of_kernels(data):
         KernelSum("other").fit(views, Y)
     with pytest.raises(ValueError, match="weights must be"):
         KernelSum([1, -1]).fit(views, Y)
+
+
+def test_views_of_a_dataset_can_be_saved_with_a_model(data, tmp_path):
+    left, right, Y = data
+    cut = {"a": slice(np.int64(0), np.int64(4)), "b": slice(np.int64(4), np.int64(10))}
+    names = np.arange(10).astype(str)
+    whole = Dataset(np.hstack([left, right]), Y, names, names[:5], views=cut)
+    assert whole.views == cut
+    model = KGHA(views=whole.views).fit(whole.X, whole.Y)
+    save_model(SavedModel(model, names, names[:5]), tmp_path / "m.skops")
+    again = load_model(tmp_path / "m.skops").model
+    np.testing.assert_array_equal(again.predict(whole.X), model.predict(whole.X))
 
 
 def test_views_of_a_dataset():

@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 import scipy.linalg as sl
 from scipy.linalg import blas, lapack
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from eigenlabel.core._types import Floats, Ints, Matrix
 from eigenlabel.core.eigen import descending_eigh, fix_signs, positive_count, rank_tolerance
@@ -329,6 +329,7 @@ class HatSum:
     Attributes
     ----------
     coverage : (n,), the diagonal of D
+    constant : (n, 1), ``D^1/2 1`` of unit length
     total : the sum of the weights, which bounds the eigenvalues
     """
 
@@ -342,7 +343,7 @@ class HatSum:
             if term.weight:
                 self._terms.append(term)
         self._root = np.sqrt(self.coverage)[:, None]
-        self._v = self._root / np.linalg.norm(self._root)
+        self.constant = self._root / np.linalg.norm(self._root)
 
     def fold(self) -> None:
         """Add up the hats that are better dense, so that a product costs n^2, not n^2 a view."""
@@ -363,7 +364,7 @@ class HatSum:
 
     def project(self, Z: Floats) -> Floats:
         """Leave out what lies along ``D^1/2 1``."""
-        return np.asarray(Z - self._v @ (self._v.T @ Z))
+        return np.asarray(Z - self.constant @ (self.constant.T @ Z))
 
     def matmat(self, Z: Floats) -> Floats:
         """Apply the operator to Z (n, k)."""
@@ -391,9 +392,7 @@ def top_eigenvectors(P: HatSum, p: int, rng: np.random.Generator) -> tuple[Float
     """
     P.fold()
     if P.n <= DENSE or 5 * p > P.n:
-        M = P.matmat(np.eye(P.n))
-        M -= P._v @ P._v.T  # the left-out direction goes to the far end
-        values, Z = sl.eigh((M + M.T) / 2, subset_by_index=(P.n - p, P.n - 1))
+        values, Z = _all_at_once(P, p)
     else:
         operator = LinearOperator(
             (P.n, P.n),
@@ -402,10 +401,20 @@ def top_eigenvectors(P: HatSum, p: int, rng: np.random.Generator) -> tuple[Float
             dtype=np.float64,
         )
         start = P.project(rng.standard_normal((P.n, 1)))[:, 0]
-        values, Z = eigsh(operator, p, which="LA", v0=start, ncv=min(P.n, 2 * p + 20))
+        try:
+            values, Z = eigsh(operator, p, which="LA", v0=start, ncv=min(P.n, 2 * p + 20))
+        except ArpackError:  # many eigenvalues that are equal, as of projections
+            values, Z = _all_at_once(P, p)
     order = np.argsort(values)[::-1]
     keep = values[order] > P.total * P.n * float(np.finfo(np.float64).eps)
     return values[order][keep], _orthonormal(P, fix_signs(Z[:, order][:, keep]))
+
+
+def _all_at_once(P: HatSum, p: int) -> tuple[Floats, Floats]:
+    M = P.matmat(np.eye(P.n))
+    M -= P.total * P.constant @ P.constant.T  # the left-out direction goes to the far end
+    values, Z = sl.eigh((M + M.T) / 2, subset_by_index=(P.n - p, P.n - 1))
+    return values, Z
 
 
 def _orthonormal(P: HatSum, Z: Floats) -> Floats:

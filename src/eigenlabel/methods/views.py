@@ -194,6 +194,13 @@ class ViewsMixin:
             raise ValueError(
                 "views= cuts the columns of one matrix X; X already is several tables."
             )
+        if not reset and isinstance(X, (list, tuple)):
+            if len(X) != len(self.view_names_):
+                raise ValueError(
+                    f"X is a list of {len(X)} views, but there were {len(self.view_names_)} in "
+                    "fit: put None for a view that is missing."
+                )
+            X = dict(zip(self.view_names_, X, strict=True))
         given = Views(X)
         views = object.__new__(Views)
         views._rows = given._rows
