@@ -7,12 +7,13 @@ import pytest
 import scipy.linalg as sl
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
 from eigenlabel import KGHA
-from eigenlabel.core import hats
+from eigenlabel.core import agreement, hats
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.thresholds import Top
 from helpers import projector
@@ -110,12 +111,30 @@ NUMBERS = ([0.5, 0.02], 0.7, 0.3)
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("centre", [True, False])
 def test_scores_solve_the_dense_eigenproblem(data, missing, dense, centre, monkeypatch):
-    monkeypatch.setattr(hats, "DENSE", dense)
+    monkeypatch.setattr(agreement, "DENSE", dense)
     views, Y, kernels = case(data, missing)
     values, X, D = naive_solution(naive_terms(kernels, Y, *NUMBERS, centre), len(Y), 3)
     model = KGHA(3, **SETTING, fit_intercept=centre).fit(views, Y)
     np.testing.assert_allclose(model.eigenvalues_, values, rtol=1e-10)
     np.testing.assert_allclose(model.coverage_, D, rtol=1e-14)
+    root = np.sqrt(D)[:, None]
+    np.testing.assert_allclose(
+        projector(root * model.object_scores_), projector(root * X), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("centre", [True, False])
+def test_views_of_few_features_are_solved_through_roots(data, centre, monkeypatch, rng):
+    """Dense linear views with few features need no n x n matrix and no Lanczos."""
+    tall, Y = data[0]["tall"], data[1][:, :4]
+    other = hide(tall[:, :3] @ rng.standard_normal((3, 4)) + rng.standard_normal((60, 4)), [1, 8])
+    rows = np.setdiff1d(np.arange(60), [1, 8])
+    kernels = [(linear_kernel(tall), np.arange(60)), (linear_kernel(other[rows]), rows)]
+    values, X, D = naive_solution(naive_terms(kernels, Y, *NUMBERS, centre), 60, 3)
+    monkeypatch.setattr(agreement.HatSum, "matmat", None)
+    setting = {"ridge": [0.5, 0.02], "trade_off": 0.7, "label_ridge": 0.3}
+    model = KGHA(3, kernel="linear", fit_intercept=centre, **setting).fit([tall, other], Y)
+    np.testing.assert_allclose(model.eigenvalues_, values, rtol=1e-10)
     root = np.sqrt(D)[:, None]
     np.testing.assert_allclose(
         projector(root * model.object_scores_), projector(root * X), atol=1e-9
@@ -256,6 +275,44 @@ def test_lemma_3_1(rng):
     assert pairs == pytest.approx(2 * 5 * np.sum((Z - Z.mean(axis=0)) ** 2), rel=1e-12)
 
 
+def multiset_cca(sets, p, n_sweeps=2000):
+    """Solve (17) set by set: the best Z_i = G_i W_i, orthonormal, for the others held fixed."""
+    bases = [np.linalg.qr(G - G.mean(axis=0))[0] for G in sets]
+    Z = [Q[:, :p] for Q in bases]
+    for _ in range(n_sweeps):
+        for i, Q in enumerate(bases):
+            U, _, Vt = np.linalg.svd(Q.T @ sum(z for j, z in enumerate(Z) if j != i))
+            Z[i] = Q @ (U[:, :p] @ Vt)
+    return Z
+
+
+def test_multiple_set_cca_is_the_constrained_twin(data, rng):
+    """Section 3: same objective; its solutions are scores too, and KGHA's are at least as good."""
+    X, Y = data[0]["tall"], data[1]
+    more = X[:, :3] + rng.standard_normal((60, 3))
+    sets = [X, more, Y.astype(float)]
+    Z = multiset_cca(sets, 2)
+    pairs = sum(np.sum((a - b) ** 2) for a in Z for b in Z)
+    mean = np.mean(Z, axis=0)
+    assert pairs == pytest.approx(2 * 3 * sum(np.sum((z - mean) ** 2) for z in Z))  # Lemma 3.1
+    np.testing.assert_allclose(mean.sum(axis=0), 0, atol=1e-12)  # Eq. 11
+    model = KGHA(2, kernel="linear", ridge=0, trade_off=1, label_ridge=0).fit([X, more], Y)
+
+    def unexplained(scores):
+        hats = [projector(G - G.mean(axis=0)) for G in sets]
+        return sum(np.sum((scores - H @ scores) ** 2) for H in hats)
+
+    constrained = unexplained(np.linalg.qr(mean)[0])  # Eq. 12
+    relaxed = unexplained(model.object_scores_)
+    assert relaxed == pytest.approx(3 * 2 - model.eigenvalues_.sum())
+    assert relaxed <= constrained < 1.2 * relaxed
+    two = multiset_cca(sets[::2], 2)
+    pair = KGHA(2, kernel="linear", ridge=0, trade_off=1, label_ridge=0).fit(X, Y)
+    np.testing.assert_allclose(
+        projector(two[0] + two[1]), projector(pair.object_scores_), atol=1e-6
+    )  # alternating steps stop short of the angle's last digits
+
+
 def test_indicator_tables_without_ridge_are_homogeneity_analysis(rng):
     """Eq. 10: views and labels that are indicator matrices."""
     table = rng.integers(0, 3, (50, 3))
@@ -317,7 +374,7 @@ def test_parameters_out_of_range(data, parameters, message):
 
 
 def test_wrong_types_of_parameters(data):
-    with pytest.raises(TypeError, match="approximation must be None or a function"):
+    with pytest.raises(TypeError, match="must be None or a transformer with a parameter kernel"):
         KGHA(approximation="other").fit(*data)
     with pytest.raises(TypeError, match="views must be a dict"):
         KGHA(views=["a"]).fit(data[0]["tall"], data[1])
@@ -423,7 +480,7 @@ def test_difficult_labels(data, decoding):
 
 def test_eigenvalues_that_are_all_equal(rng, monkeypatch):
     """A view that fits everything leaves the labels to decide, however many directions tie."""
-    monkeypatch.setattr(hats, "DENSE", 10)
+    monkeypatch.setattr(agreement, "DENSE", 10)
     X = rng.standard_normal((120, 200))
     Y = rng.integers(0, 2, (120, 4))
     Y = np.hstack([Y, Y])
@@ -485,10 +542,7 @@ def test_more_samples_than_memory_are_refused(data, monkeypatch):
 def test_an_approximation_stands_for_the_kernel(data):
     """With as many landmarks as samples Nystrom's features are the kernel itself."""
     views, Y = data
-
-    def features(kernel, X):
-        half = np.linalg.inv(np.linalg.cholesky(kernel(X, X))).T
-        return lambda Z: kernel(Z, X) @ half
+    features = Nystroem("linear", n_components=60, random_state=0)
 
     exact = KGHA(gamma=0.02).fit(views, Y)
     mapped = KGHA(gamma=0.02, approximation=features).fit(views, Y)
@@ -496,6 +550,8 @@ def test_an_approximation_stands_for_the_kernel(data):
     np.testing.assert_allclose(
         mapped.decision_function(new), exact.decision_function(new), atol=1e-8
     )
+    assert features.kernel == "linear", "what the user passed is not changed"
+    assert mapped.views_["wide"].features.gamma == 0.02
     assert mapped.views_["tall"].X is None
 
 
@@ -521,11 +577,11 @@ def test_kernels_that_are_not_positive_semidefinite(data, rng):
         KGHA(kernel="precomputed").fit(X, Y)
 
 
-def test_exact_kernel_keeps_its_promises(rng):
+def test_cholesky_system_keeps_its_promises(rng):
     """Products, solves and inverses from one array that holds matrix and factor."""
     A = rng.standard_normal((20, 12))
     K, B = A @ A.T, rng.standard_normal((20, 3))
-    kernel = hats.ExactKernel(K.copy())
+    kernel = hats.CholeskySystem(K.copy())
     for shift in (0.5, 0.1, 0.5):
         solved = kernel.solve(B, [shift])[0]
         np.testing.assert_allclose((K + shift * np.eye(20)) @ solved, B, atol=1e-10)
@@ -535,6 +591,10 @@ def test_exact_kernel_keeps_its_promises(rng):
         )
     np.testing.assert_allclose(kernel.solve(B, [0.0])[0], np.linalg.pinv(K) @ B, atol=1e-9)
     np.testing.assert_allclose(kernel.inverse(0.0), np.linalg.pinv(K), atol=1e-9)
+    for shift in (0.3, 0.0):
+        R = hats.CholeskySystem(K.copy()).inverse_root(shift)
+        wanted = np.linalg.pinv(K) if shift == 0 else np.linalg.inv(K + shift * np.eye(20))
+        np.testing.assert_allclose(R @ R.T, wanted, atol=1e-9)
     assert kernel.memory == 8 * 20 * 20
     assert kernel.error_estimate() == 0
 
@@ -552,7 +612,7 @@ def test_hats_equal_the_dense_ones(data, kind, ridge, rng):
         factor, row_mean = hats.centred_kernel(K)
         hat = hats.KernelHat(factor, ridge, True, row_mean)
     else:
-        hat = hats.KernelHat(hats.ExactKernel(K.copy()), ridge or 1.0)
+        hat = hats.KernelHat(hats.CholeskySystem(K.copy()), ridge or 1.0)
     ridge = ridge or (1.0 if kind == "plain" else 0.0)
     A = np.c_[X, np.ones(60)]
     penalty = np.diag([ridge] * X.shape[1] + [0.0])
@@ -561,6 +621,8 @@ def test_hats_equal_the_dense_ones(data, kind, ridge, rng):
     np.testing.assert_allclose(hat.diagonal(), np.diag(H), atol=1e-9)
     if hat.dense() is not None:
         np.testing.assert_allclose(hat.dense(), H, atol=1e-9)
+    if hat.rank is not None:
+        np.testing.assert_allclose(hat.root() @ hat.root().T, H, atol=1e-9)
     C, b = hat.coefficients(B)
     design = X if kind in ("tall", "wide") else K
     np.testing.assert_allclose(design @ C + b, H @ B, atol=1e-8)

@@ -1,33 +1,17 @@
-"""Hat matrices ``H = K (K + c I)^-1`` of several views as products, and the scores they agree on.
-
-KGHA (Xiong, Szedmak, Piater) looks for scores X of the samples which every view predicts:
-
-    min over X, W_j, b_j:  sum_j w_j (|M_j X - Phi_j W_j - 1 b_j'|^2 + c_j |W_j|^2)
-
-M_j picks the samples that view j has. At the best W_j and b_j a term is ``X'M_j'(I - H_j)M_j X``,
-its trace. With ``D = sum_j w_j M_j'M_j``, scaled so that a sample which every view has counts one,
-and the constraints ``1'D X = 0``, ``X'D X = I``, which are Eqs. 11 and 12 of the paper where no
-view is missing, the minimum is at the top eigenvectors of ``D^-1/2 (sum_j w_j M_j'H_j M_j) D^-1/2``
-in the complement of ``D^1/2 1``. The paper's alternating least squares are orthogonal iteration
-with it.
-"""
+"""Hat matrices ``H = K (K + c I)^-1`` of ridge regression, linear or with a kernel, as products."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import scipy.linalg as sl
 from scipy.linalg import blas, lapack
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from eigenlabel.core._types import Floats, Ints, Matrix
-from eigenlabel.core.eigen import descending_eigh, fix_signs, positive_count, rank_tolerance
-from eigenlabel.core.operators import CentredOperator
+from eigenlabel.core._types import Floats, Matrix
+from eigenlabel.core.eigen import rank_tolerance
+from eigenlabel.core.operators import BLOCK_BYTES, CentredOperator
 from eigenlabel.core.ridge import SAFE, diagonalise
 from eigenlabel.core.spectral import centre_gram
-
-DENSE = 800  # up to so many samples LAPACK finds all eigenvectors sooner than Lanczos a few
 
 
 class KernelFactor(Protocol):
@@ -44,8 +28,10 @@ class KernelFactor(Protocol):
         ...
 
 
-class ExactKernel:
-    """A kernel matrix whose Cholesky factor shares its memory: n^2 numbers in all.
+class CholeskySystem:
+    """A symmetric matrix whose Cholesky factor shares its memory: n^2 numbers in all.
+
+    As a kernel matrix it is the exact :class:`KernelFactor`.
 
     Parameters
     ----------
@@ -128,8 +114,18 @@ class ExactKernel:
         lower.flat[:: len(S) + 1] = np.diag(S)
         return np.asarray(lower)
 
+    def inverse_root(self, shift: float) -> Floats:
+        """Give R (n, t) with ``R R' = (K + s I)^-1``, the pseudo-inverse at s = 0."""
+        if not self.regular(shift):
+            Q, lam = self._eigen()
+            return np.asarray(Q / np.sqrt(lam + shift))
+        L, info = lapack.dtrtri(np.tril(self._A), lower=1)
+        if info:
+            raise np.linalg.LinAlgError(f"LAPACK trtri failed with info = {info}")
+        return np.asarray(L.T)
 
-def centred_kernel(K: Floats, tolerance: float | None = None) -> tuple[ExactKernel, Floats]:
+
+def centred_kernel(K: Floats, tolerance: float | None = None) -> tuple[CholeskySystem, Floats]:
     """Centre K in feature space; give it with the mean of its rows before.
 
     The constant direction, which centring leaves without any weight, is lifted to the mean
@@ -138,13 +134,14 @@ def centred_kernel(K: Floats, tolerance: float | None = None) -> tuple[ExactKern
     Kc, row_mean = centre_gram(K, None)
     n = len(Kc)
     Kc += np.trace(Kc) / max(1, n) ** 2
-    return ExactKernel(Kc, tolerance), row_mean
+    return CholeskySystem(Kc, tolerance), row_mean
 
 
 class Hat(Protocol):
     """The fit of ridge regression on one view, as products."""
 
     n: int
+    rank: int | None  # of the root, without the intercept; None where there is no small one
 
     def apply(self, B: Floats) -> Floats:
         """H B: the fitted values of targets B."""
@@ -162,6 +159,10 @@ class Hat(Protocol):
         """Give the diagonal of H."""
         ...
 
+    def root(self) -> Floats:
+        """Give F (n, k), k at most rank + 1, with ``F F' = H``."""
+        ...
+
 
 class KernelHat:
     """The hat matrix of kernel ridge regression, ``(K + c I) A + 1 b' = B``, ``1'A = 0``.
@@ -175,6 +176,8 @@ class KernelHat:
     positive : (n, t) eigenvectors that were kept of a kernel that was not positive semi-definite
     """
 
+    rank: int | None = None
+
     def __init__(
         self,
         factor: KernelFactor,
@@ -187,7 +190,7 @@ class KernelHat:
         self._row_mean, self._positive = row_mean, positive
         self._u = factor.solve(np.ones((self.n, 1)), [ridge])[0] if centre else None
         # A solution by rank has no part outside the kernel's range, where B - c A would keep B.
-        by_rank = isinstance(factor, ExactKernel) and not factor.regular(ridge)
+        by_rank = isinstance(factor, CholeskySystem) and not factor.regular(ridge)
         self._by_products = ridge == 0 or by_rank
 
     def _solve(self, B: Floats) -> tuple[Floats, Floats]:
@@ -215,7 +218,7 @@ class KernelHat:
 
     def dense(self) -> Floats | None:
         """Give H, n^3 operations, if the kernel is exact; low-rank ones have cheap products."""
-        if not isinstance(self.factor, ExactKernel):
+        if not isinstance(self.factor, CholeskySystem):
             return None
         if self._by_products:
             return self.apply(np.eye(self.n))
@@ -231,19 +234,24 @@ class KernelHat:
         H = self.dense()
         return np.diag(self.apply(np.eye(self.n)) if H is None else H).copy()
 
+    def root(self) -> Floats:
+        """Refuse: a root is as large as the kernel matrix."""
+        raise NotImplementedError("the root of a kernel's hat matrix is as large as the kernel")
+
 
 class LinearHat:
     """The hat matrix of linear ridge regression through the d x d covariance, for tall X."""
 
     def __init__(self, operator: CentredOperator, ridge: float, centre: bool = True) -> None:
         self.operator, self.n, self._centre = operator, operator.shape[0], centre
-        G = operator.covariance()
-        V, lam = diagonalise(G, rank_tolerance(max(operator.shape), operator.dtype))
-        self._V, self._lam = V, lam + ridge
+        tolerance = rank_tolerance(max(operator.shape), operator.dtype)
+        self._system = CholeskySystem(operator.covariance(), tolerance)
+        self._ridge = ridge
+        # The root is dense: X is not to become so.
+        self.rank = operator.shape[1] if operator.dense else None
 
     def _weights(self, B: Floats) -> Floats:
-        V = self._V
-        return np.asarray(V @ ((V.T @ self.operator.rmatmat(B)) / self._lam[:, None]))
+        return np.asarray(self._system.solve(self.operator.rmatmat(B), [self._ridge])[0])
 
     def apply(self, B: Floats) -> Floats:
         """H B, nnz(X) + d^2 operations a column."""
@@ -261,9 +269,19 @@ class LinearHat:
         return None
 
     def diagonal(self) -> Floats:
-        """Give the diagonal of H."""
-        Z = self.operator.matmat(self._V / np.sqrt(self._lam))
-        return np.asarray((Z * Z).sum(axis=1) + (1 / self.n if self._centre else 0.0))
+        """Give the diagonal of H, by blocks of rows."""
+        R = self._system.inverse_root(self._ridge)
+        out = np.full(self.n, 1 / self.n if self._centre else 0.0)
+        step = max(1, BLOCK_BYTES // (8 * max(1, R.shape[1])))
+        for start in range(0, self.n, step):
+            rows = np.arange(start, min(self.n, start + step))
+            out[rows] += (self.operator.rows(rows).matmat(R) ** 2).sum(axis=1)
+        return out
+
+    def root(self) -> Floats:
+        """Give ``Xc (Xc'Xc + c I)^-1/2``, and a constant column for the intercept."""
+        F = self.operator.matmat(self._system.inverse_root(self._ridge))
+        return np.column_stack([F, np.full(self.n, self.n**-0.5)]) if self._centre else F
 
 
 class WideHat(KernelHat):
@@ -275,7 +293,7 @@ class WideHat(KernelHat):
         K = operator.gram()
         if centre:
             K += np.trace(K) / len(K) ** 2  # as in centred_kernel
-        super().__init__(ExactKernel(K, tolerance), ridge, centre)
+        super().__init__(CholeskySystem(K, tolerance), ridge, centre)
 
     def coefficients(self, B: Floats) -> tuple[Floats, Floats]:
         """Give weights W (d, p) and intercepts: a new sample's fit is ``x'W + b``."""
@@ -286,6 +304,8 @@ class WideHat(KernelHat):
 
 class IndicatorHat:
     """Category means: the hat matrix of regression on a sparse indicator matrix G (n, k)."""
+
+    rank: int | None = None
 
     def __init__(self, G: Matrix) -> None:
         self.n = G.shape[0]
@@ -308,151 +328,6 @@ class IndicatorHat:
         """Give the diagonal of H."""
         return np.asarray(self._G @ (1 / self._sizes))
 
-
-@dataclass(frozen=True)
-class Term:
-    """A view's part in the sum: its hat, its weight, and the samples it has (None: all)."""
-
-    hat: Hat
-    weight: float
-    rows: Ints | None = None
-
-
-class HatSum:
-    """``D^-1/2 (sum_j w_j M_j'H_j M_j) D^-1/2`` in the complement of ``D^1/2 1``, as products.
-
-    Parameters
-    ----------
-    n : samples
-    terms : the views' parts; one at least has every sample and a positive weight
-
-    Attributes
-    ----------
-    coverage : (n,), the diagonal of D
-    constant : (n, 1), ``D^1/2 1`` of unit length
-    total : the sum of the weights, which bounds the eigenvalues
-    """
-
-    def __init__(self, n: int, terms: Sequence[Term]) -> None:
-        self.n, self.total = n, float(sum(term.weight for term in terms))
-        self.coverage = np.zeros(n)
-        self._terms: list[Term] = []
-        self._sum: Floats | None = None  # of the hats that are dense
-        for term in terms:
-            self.coverage[_all_or(term.rows)] += term.weight / self.total
-            if term.weight:
-                self._terms.append(term)
-        self._root = np.sqrt(self.coverage)[:, None]
-        self.constant = self._root / np.linalg.norm(self._root)
-
-    def fold(self) -> None:
-        """Add up the hats that are better dense, so that a product costs n^2, not n^2 a view."""
-        loose = []
-        for term in self._terms:
-            H = term.hat.dense()
-            if H is None:
-                loose.append(term)
-                continue
-            if self._sum is None:
-                self._sum = np.zeros((self.n, self.n))
-            H *= term.weight
-            if term.rows is None:
-                self._sum += H
-            else:
-                self._sum[np.ix_(term.rows, term.rows)] += H
-        self._terms = loose
-
-    def project(self, Z: Floats) -> Floats:
-        """Leave out what lies along ``D^1/2 1``."""
-        return np.asarray(Z - self.constant @ (self.constant.T @ Z))
-
-    def matmat(self, Z: Floats) -> Floats:
-        """Apply the operator to Z (n, k)."""
-        X = self.project(Z) / self._root
-        out = np.zeros_like(X) if self._sum is None else self._sum @ X
-        for term in self._terms:
-            rows = _all_or(term.rows)
-            out[rows] += term.weight * term.hat.apply(X[rows])
-        return self.project(out / self._root)
-
-    def scores(self, Z: Floats) -> Floats:
-        """Turn eigenvectors into scores X with ``1'D X = 0`` and ``X'D X = I``."""
-        return np.asarray(Z / self._root)
-
-
-def _all_or(rows: Ints | None) -> "Ints | slice":
-    return slice(None) if rows is None else rows
-
-
-def top_eigenvectors(P: HatSum, p: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Give the p largest eigenvalues, descending, and their eigenvectors Z (n, p).
-
-    LAPACK for few samples or many eigenvectors, else Lanczos with products alone. Eigenvalues
-    that are zero up to rounding are left out.
-    """
-    P.fold()
-    if P.n <= DENSE or 5 * p > P.n:
-        values, Z = _all_at_once(P, p)
-    else:
-        operator = LinearOperator(
-            (P.n, P.n),
-            matvec=lambda z: P.matmat(z.reshape(-1, 1))[:, 0],
-            matmat=P.matmat,
-            dtype=np.float64,
-        )
-        start = P.project(rng.standard_normal((P.n, 1)))[:, 0]
-        try:
-            values, Z = eigsh(operator, p, which="LA", v0=start, ncv=min(P.n, 2 * p + 20))
-        except ArpackError:  # many eigenvalues that are equal, as of projections
-            values, Z = _all_at_once(P, p)
-    order = np.argsort(values)[::-1]
-    keep = values[order] > P.total * P.n * float(np.finfo(np.float64).eps)
-    return values[order][keep], _orthonormal(P, fix_signs(Z[:, order][:, keep]))
-
-
-def _all_at_once(P: HatSum, p: int) -> tuple[Floats, Floats]:
-    M = P.matmat(np.eye(P.n))
-    M -= P.total * P.constant @ P.constant.T  # the left-out direction goes to the far end
-    values, Z = sl.eigh((M + M.T) / 2, subset_by_index=(P.n - p, P.n - 1))
-    return values, Z
-
-
-def _orthonormal(P: HatSum, Z: Floats) -> Floats:
-    """Orthonormalise inside the complement, so that the constraints hold to the last digit."""
-    Q, R = np.linalg.qr(P.project(Z))
-    Q = P.project(Q)
-    return np.asarray(Q * np.where(np.diag(R) < 0, -1.0, 1.0))
-
-
-@dataclass(frozen=True)
-class Sweeps:
-    """What alternating least squares arrived at."""
-
-    values: Floats  # (p,), Ritz values, descending
-    Z: Floats  # (n, p)
-    objective: Floats  # (sweeps + 1,), from the start on
-    change: float  # of the subspace in the last sweep, the sine of its largest angle
-
-
-def alternate(P: HatSum, p: int, n_sweeps: int, tol: float, rng: np.random.Generator) -> Sweeps:
-    """Alternate between the views' regressions and the scores (Eqs. 26, 27 and 15 of the paper).
-
-    Each sweep is one step of orthogonal iteration. It never raises the objective
-    ``p sum_j w_j - tr(Z'P Z)``, and ends when the subspace changes by less than ``tol``.
-    """
-    P.fold()
-    Z = _orthonormal(P, rng.standard_normal((P.n, p)))
-    objective, change = [], np.inf
-    PZ = P.matmat(Z)
-    for _ in range(n_sweeps):
-        objective.append(P.total * p - float(np.einsum("ij,ij->", Z, PZ)))
-        new = _orthonormal(P, PZ)
-        change = float(np.linalg.norm(new - Z @ (Z.T @ new), 2))
-        Z = new
-        PZ = P.matmat(Z)
-        if change < tol:
-            break
-    objective.append(P.total * p - float(np.einsum("ij,ij->", Z, PZ)))
-    values, V = descending_eigh(Z.T @ PZ)
-    keep = positive_count(np.maximum(values, 0.0))
-    return Sweeps(values[:keep], fix_signs(Z @ V[:, :keep]), np.array(objective), change)
+    def root(self) -> Floats:
+        """Refuse: the indicator matrix stays sparse."""
+        raise NotImplementedError("the root of an indicator's hat matrix is sparse")

@@ -13,8 +13,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._validation import check_choice, check_number, check_table
+from eigenlabel.core.agreement import HatSum, Term, alternate
 from eigenlabel.core.eigen import fix_signs
-from eigenlabel.core.hats import HatSum, IndicatorHat, Term, alternate
+from eigenlabel.core.hats import IndicatorHat
 from eigenlabel.methods.categories import MISSING, UNKNOWN, encode, find_categories
 
 DENSE = 2000  # up to so many categories their matrix is decomposed whole

@@ -11,17 +11,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from eigenlabel._validation import check_choice, check_number, check_scale
+from eigenlabel.core.agreement import HatSum, Term, alternate, top_eigenvectors
 from eigenlabel.core.hats import (
-    ExactKernel,
+    CholeskySystem,
     Hat,
-    HatSum,
     KernelHat,
     LinearHat,
-    Term,
     WideHat,
-    alternate,
     centred_kernel,
-    top_eigenvectors,
 )
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.labels import LabelCodec
@@ -84,9 +81,10 @@ class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMixin, 
         Weights of the views in the objective and in the mean; equal by default. "alignment" takes
         those of the combined kernel nearest to that of the labels, "heldout" those with which the
         views' own leave-one-out predictions fit the labels best. Scaled to a mean of one.
-    approximation : callable, list or dict by view, or None
-        Takes a kernel function and a view's training samples and gives a feature map z with
-        ``z(x)'z(y)`` near k(x, y); the view is then linear in z, without an n x n matrix.
+    approximation : transformer, list or dict by view, or None
+        Maps samples to features whose inner products are near the kernel, such as scikit-learn's
+        Nystroem. It is fitted with the view's kernel and gamma, and the view is then linear in
+        the features, without an n x n matrix.
     decoding : "regression" or "pseudo-inverse"
         From scores to labels: regression of the labels on the scores, or Eq. 31.
     threshold : str or rule, default="zero"
@@ -249,7 +247,7 @@ class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMixin, 
             return make(operator, ridge, self.fit_intercept)
         K, kept = training_kernel(kernel, X, where, self.repair)
         if not self.fit_intercept:
-            return KernelHat(ExactKernel(K), ridge, False, positive=kept)
+            return KernelHat(CholeskySystem(K), ridge, False, positive=kept)
         factor, row_mean = centred_kernel(K)
         return KernelHat(factor, ridge, True, row_mean, kept)
 

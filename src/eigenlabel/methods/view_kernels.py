@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.metrics.pairwise import KERNEL_PARAMS
 
 from eigenlabel.methods.kernels import Kernel, check_kernel, make_kernel
 from eigenlabel.methods.views import Views, ViewsMixin, per_view
@@ -27,7 +28,7 @@ class FittedView:
     kernel : with its parameters settled
     width : number of columns in fit
     transformer : fitted, or None
-    features : the feature map that stands for the kernel, or None
+    features : the fitted transformer that stands for the kernel, or None
     X : training samples, None if the kernel is linear or precomputed
     columns : those of the training samples in a precomputed kernel, else None
     coef : (samples, p) dual coefficients, or (features, p) weights
@@ -64,7 +65,7 @@ class FittedView:
         if self.transformer is not None:
             table = self.transformer.transform(table)
         if self.features is not None:
-            table = np.asarray(self.features(as_float(table)))
+            table = np.asarray(self.features.transform(as_float(table)))
         return table
 
     def embed(self, table: Any, name: str) -> np.ndarray:
@@ -141,13 +142,8 @@ class ViewKernelsMixin(ViewsMixin):
         if given["approximation"] is None:
             fitted.X = table
             return fitted, table
-        if not callable(given["approximation"]):
-            raise TypeError(
-                f"approximation must be None or a function of a kernel and samples, got "
-                f"{given['approximation']!r} for view {name!r}."
-            )
-        fitted.features = given["approximation"](kernel, table)
-        return fitted, np.asarray(fitted.features(table))
+        fitted.features = _approximation(given["approximation"], kernel, name)
+        return fitted, np.asarray(fitted.features.fit_transform(table))
 
     def _transformers(self) -> dict[str, Any]:
         """Give a fresh transformer for each view that has one."""
@@ -161,6 +157,21 @@ class ViewKernelsMixin(ViewsMixin):
                     f"transformers has {strange[0]!r}; views are {list(self.view_names_)}."
                 )
         return {name: clone(t) for name, t in given.items() if t is not None}
+
+
+def _approximation(transformer: Any, kernel: Kernel, view: str) -> Any:
+    """Give a fresh feature map with the view's kernel."""
+    known = transformer.get_params() if hasattr(transformer, "get_params") else {}
+    if "kernel" not in known or not hasattr(transformer, "transform"):
+        raise TypeError(
+            f"approximation of view {view!r} must be None or a transformer with a parameter "
+            f"kernel, such as sklearn.kernel_approximation.Nystroem, got {transformer!r}."
+        )
+    if callable(kernel.name) or kernel.name == "intersection":
+        return clone(transformer).set_params(kernel=kernel)
+    own = KERNEL_PARAMS[kernel.name]
+    settled = {what: getattr(kernel, what) for what in ("gamma", "degree", "coef0") if what in own}
+    return clone(transformer).set_params(kernel=kernel.name, **settled)
 
 
 def _is_precomputed(kernel: Any) -> bool:
