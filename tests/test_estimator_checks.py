@@ -25,7 +25,8 @@ def instances():
                 continue
             found.append(thing())
             if "kernel" in parameters:
-                found.append(thing(kernel="rbf"))
+                linear = parameters["kernel"].default == "linear"
+                found.append(thing(kernel="rbf" if linear else "linear"))
     return [*found, DocumentFrequencySelector(1)]
 
 

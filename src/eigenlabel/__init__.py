@@ -4,6 +4,9 @@ from importlib import import_module
 from typing import Any
 
 from eigenlabel import datasets, metrics, model_selection, preprocessing, thresholds
+from eigenlabel.methods.homogeneity import HomogeneityAnalysis
+from eigenlabel.methods.kernel_sum import KernelSum
+from eigenlabel.methods.kgha import KGHA
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.projected import DimensionsPath, ProjectedClassifierCV, dimensions_path
 from eigenlabel.methods.projection import (
@@ -18,11 +21,13 @@ from eigenlabel.methods.projection_spectral import LPP, MLSI, PCA, PLS, Discrimi
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
 from eigenlabel.methods.thresholded import ThresholdedClassifier
+from eigenlabel.methods.views import Views
 
 __version__ = "0.1.0"
 
 __all__ = [
     "CCA",
+    "KGHA",
     "LDA",
     "LPP",
     "MDDM",
@@ -32,13 +37,16 @@ __all__ = [
     "PLS",
     "DimensionsPath",
     "DiscriminativeSelector",
+    "HomogeneityAnalysis",
     "HypergraphSpectral",
+    "KernelSum",
     "MLkNN",
     "OrthogonalCentroid",
     "ProjectedClassifierCV",
     "SharedSubspaceClassifier",
     "SharedSubspaceClassifierCV",
     "ThresholdedClassifier",
+    "Views",
     "catalogue",
     "comparison",
     "datasets",

@@ -13,7 +13,9 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 LARGEST = 1e75  # squares of squares of it are still numbers
 
 
-def check_data(estimator: Any, X: Any, *, reset: bool, square: bool = False) -> Any:
+def check_data(
+    estimator: Any, X: Any, *, reset: bool, square: bool = False, allow_nan: bool = False
+) -> Any:
     """Check X against the estimator's contract; sparse input becomes canonical CSR."""
     X = validate_data(
         estimator,
@@ -21,8 +23,38 @@ def check_data(estimator: Any, X: Any, *, reset: bool, square: bool = False) -> 
         reset=reset,
         accept_sparse="csr",
         dtype=[np.float64, np.float32],
+        ensure_all_finite="allow-nan" if allow_nan else True,
         ensure_min_samples=1,
     )
+    X = canonical(X)
+    if square and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"kernel='precomputed' needs a square kernel matrix of training samples, got {X.shape}."
+            " Pass K(X, X) to fit and K(X_new, X) to predict."
+        )
+    return X
+
+
+def check_table(estimator: Any, X: Any, *, reset: bool) -> list[np.ndarray]:
+    """Check a table of categories, a frame or an array; give its columns, each of its own type.
+
+    Missing values of any kind pass.
+    """
+    checked = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=None,
+        ensure_all_finite="allow-nan",
+        ensure_min_samples=2 if reset else 1,
+    )
+    if hasattr(X, "columns") and hasattr(X, "__getitem__"):  # a frame's numbers stay numbers
+        return [np.asarray(X[name].to_numpy()) for name in X.columns]
+    return list(checked.T)
+
+
+def canonical(X: Any) -> Any:
+    """Give sparse X without duplicate entries and with 32-bit indices where they suffice."""
     if sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()  # never tidy up what the caller passed in
         X.sum_duplicates()
@@ -30,11 +62,6 @@ def check_data(estimator: Any, X: Any, *, reset: bool, square: bool = False) -> 
         # Some compiled kernels take 32-bit indices only.
         indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         X = type(X)((X.data, indices, indptr), shape=X.shape)
-    if square and X.shape[0] != X.shape[1]:
-        raise ValueError(
-            f"kernel='precomputed' needs a square kernel matrix of training samples, got {X.shape}."
-            " Pass K(X, X) to fit and K(X_new, X) to predict."
-        )
     return X
 
 

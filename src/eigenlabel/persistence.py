@@ -18,10 +18,15 @@ from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets import DataError
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods import projected, projection, projection_spectral
+from eigenlabel.methods.homogeneity import HomogeneityAnalysis
+from eigenlabel.methods.kernel_sum import KernelSum
+from eigenlabel.methods.kernels import Kernel
+from eigenlabel.methods.kgha import KGHA
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
 from eigenlabel.methods.thresholded import ThresholdedClassifier
+from eigenlabel.methods.view_kernels import FittedView
 from eigenlabel.preprocessing import DocumentFrequencySelector
 
 # All that a file may hold besides what skops knows to be harmless itself.
@@ -43,6 +48,11 @@ _OURS = (
     projection_spectral.DiscriminativeSelector,
     projected.ProjectedClassifierCV,
     projected.DimensionsPath,
+    KGHA,
+    KernelSum,
+    HomogeneityAnalysis,
+    FittedView,
+    Kernel,
     AtDimensionOfMDDM,
     LastFits,
     DocumentFrequencySelector,

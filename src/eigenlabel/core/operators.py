@@ -106,6 +106,11 @@ class CentredOperator:
         block: Floats = self._X[rows, columns] - self._rest[columns]
         return block
 
+    @property
+    def dense(self) -> bool:
+        """Whether X is a dense array."""
+        return not is_sparse(self._X)
+
     def matmat(self, B: Floats) -> Floats:
         """Xc B, cost nnz(X) per column."""
         if is_sparse(self._X):
