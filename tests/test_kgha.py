@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.linalg as sl
 import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackNoConvergence
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
@@ -490,6 +491,28 @@ def test_eigenvalues_that_are_all_equal(rng, monkeypatch):
     np.testing.assert_allclose((model.decision_function(X) + 1) / 2, Y, atol=1e-7)
 
 
+def test_lanczos_that_does_not_converge_leaves_it_to_lapack(data, monkeypatch):
+    views, Y = data
+    wanted = KGHA(**SETTING).fit(views, Y).decision_function(views)
+
+    def fail(*args, **kwargs):
+        raise ArpackNoConvergence("no", np.zeros(0), np.zeros((60, 0)))
+
+    monkeypatch.setattr(agreement, "DENSE", 10)
+    monkeypatch.setattr(agreement, "eigsh", fail)
+    scores = KGHA(**SETTING).fit(views, Y).decision_function(views)
+    np.testing.assert_allclose(scores, wanted, atol=1e-9)
+
+
+def test_scores_are_centred_however_small_they_are(rng):
+    S = agreement.HatSum(
+        30, [agreement.Term(hats.LinearHat(CentredOperator(np.eye(30)), 1.0), 1.0)]
+    )
+    Z = agreement._orthonormal(S, 100.0 + 1e-9 * rng.standard_normal((30, 3)))
+    assert np.abs(Z.sum(axis=0)).max() < 1e-14
+    np.testing.assert_allclose(Z.T @ Z, np.eye(3), atol=1e-14)
+
+
 def test_one_label_and_sparse_labels(data):
     views, Y = data
     one = KGHA().fit(views, Y[:, :1])
@@ -626,3 +649,11 @@ def test_hats_equal_the_dense_ones(data, kind, ridge, rng):
     C, b = hat.coefficients(B)
     design = X if kind in ("tall", "wide") else K
     np.testing.assert_allclose(design @ C + b, H @ B, atol=1e-8)
+
+
+def test_a_constant_kernel_fits_the_mean(rng):
+    B = rng.standard_normal((9, 2)) + 1.0
+    for ridge in (0.0, 0.5):
+        factor, row_mean = hats.centred_kernel(np.full((9, 9), 3.0))
+        hat = hats.KernelHat(factor, ridge, True, row_mean)
+        np.testing.assert_allclose(hat.apply(B), np.tile(B.mean(axis=0), (9, 1)), atol=1e-12)
