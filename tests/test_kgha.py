@@ -454,6 +454,25 @@ def test_training_scores_are_fits_of_the_present_samples(data):
             np.testing.assert_allclose(embedded, fit, atol=1e-10)
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_decoding_is_a_regression_of_the_labels(data, missing):
+    """Weighted by coverage; Eq. 31 inverts the label regression around both means instead."""
+    views, Y, _ = case(data, missing)
+    model = KGHA(3, **SETTING).fit(views, Y)
+    root = np.sqrt(model.coverage_)[:, None]
+    design = np.c_[np.ones(60), model.object_scores_]
+    solved = np.linalg.lstsq(root * design, root * Y, rcond=None)[0]
+    np.testing.assert_allclose(model.label_intercept_, solved[0], atol=1e-12)
+    np.testing.assert_allclose(model.decoder_, solved[1:], atol=1e-12)
+    model.set_params(decoding="pseudo-inverse").fit(views, Y)
+    X, Yc = model.object_scores_, Y - Y.mean(axis=0)
+    P = np.linalg.solve(Yc.T @ Yc + 0.3 * np.eye(6), Yc.T @ X)
+    np.testing.assert_allclose(model.label_projection_, P, atol=1e-10)
+    np.testing.assert_allclose(model.decoder_, np.linalg.pinv(P), rtol=1e-8)
+    wanted = Y.mean(axis=0) - X.mean(axis=0) @ np.linalg.pinv(P)
+    np.testing.assert_allclose(model.label_intercept_, wanted, atol=1e-8)
+
+
 def test_order_of_samples_labels_and_views_does_not_matter(data, rng):
     views, Y = data
     scores = KGHA(**SETTING).fit(views, Y).decision_function(views)
