@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from eigenlabel import datasets, metrics, model_selection, preprocessing, thresholds
+from eigenlabel.methods.kernel_map import MEKA
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.projected import DimensionsPath, ProjectedClassifierCV, dimensions_path
 from eigenlabel.methods.projection import (
@@ -26,6 +27,7 @@ __all__ = [
     "LDA",
     "LPP",
     "MDDM",
+    "MEKA",
     "MLSI",
     "OPLS",
     "PCA",

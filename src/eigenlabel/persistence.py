@@ -18,6 +18,7 @@ from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets import DataError
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods import projection, projection_spectral
+from eigenlabel.methods.kernel_map import MEKA
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
@@ -30,6 +31,7 @@ _OURS = (
     SharedSubspaceClassifierCV,
     ThresholdedClassifier,
     MLkNN,
+    MEKA,
     projection.MDDM,
     projection.CCA,
     projection.OPLS,

@@ -34,12 +34,13 @@ def weighted_mean(A: Matrix, weights: Floats | None) -> Floats:
         total = np.asarray(A.T @ w, dtype=float)
     else:
         total = np.zeros(A.shape[1])
-        for rows in _blocks(n, A.shape[1]):
+        for rows in row_blocks(n, A.shape[1]):
             total += w[rows] @ A[rows].astype(float, copy=False)
     return total / total_weight(n, weights)
 
 
-def _blocks(length: int, width: int) -> Iterator[slice]:
+def row_blocks(length: int, width: int) -> Iterator[slice]:
+    """Cut rows of so many numbers into slices of at most BLOCK_BYTES each."""
     step = max(1, BLOCK_BYTES // (8 * max(1, width)))
     for start in range(0, length, step):
         yield slice(start, min(length, start + step))
@@ -111,7 +112,7 @@ class CentredOperator:
         if is_sparse(self._X):
             return np.asarray(self._X @ B) - self._rest @ B
         out = np.empty((self.shape[0], B.shape[1]))
-        for rows in _blocks(*self.shape):
+        for rows in row_blocks(*self.shape):
             out[rows] = self._dense(rows) @ B
         return out
 
@@ -120,7 +121,7 @@ class CentredOperator:
         if is_sparse(self._X):
             return np.asarray(self._X.T @ A) - np.outer(self._rest, A.sum(axis=0))
         out = np.zeros((self.shape[1], A.shape[1]))
-        for rows in _blocks(*self.shape):
+        for rows in row_blocks(*self.shape):
             out += self._dense(rows).T @ A[rows]
         return out
 
@@ -134,7 +135,7 @@ class CentredOperator:
             K += self._rest @ self._rest
             return K
         K = np.zeros((self.shape[0], self.shape[0]))
-        for columns in _blocks(self.shape[1], self.shape[0]):
+        for columns in row_blocks(self.shape[1], self.shape[0]):
             block = self._dense(slice(None), columns)
             K += block @ block.T
         return K
@@ -156,7 +157,7 @@ class CentredOperator:
         """Xc' diag(weights) Xc (d x d), cost n d^2, or one sparse product."""
         if not is_sparse(self._X):
             G = np.zeros((self.shape[1], self.shape[1]))
-            for rows in _blocks(*self.shape):
+            for rows in row_blocks(*self.shape):
                 block = self._dense(rows)
                 w = 1.0 if self.weights is None else self.weights[rows, None]
                 G += block.T @ (w * block)
