@@ -137,7 +137,7 @@ def test_error_is_that_of_frobenius_on_all_entries(factor, data, rng):
 
 def test_memory_is_that_of_the_arrays(data, cluster, rng):
     factor = meka(kernel, data, cluster, 20, 10, rng)
-    values = sum(b.Q.size + b.A.size + len(b.values) for b in factor.blocks)
+    values = sum(b.Q.size + b.A.size + len(b.values) + len(b.chosen) for b in factor.blocks)
     assert factor.nbytes == 8 * (values + 60 + factor.E.size + 2 * len(factor.values))
 
 
@@ -146,10 +146,20 @@ def test_rows_that_a_basis_rests_on_are_always_drawn():
     Q[7, 0] = Q[500, 1] = 1.0
     Q[[i for i in range(1000) if i not in (7, 500)], 2] = 1 / np.sqrt(998)
     for seed in range(20):
-        picks, inverse = lowrank._sampled_rows(Q, np.random.default_rng(seed))
-        assert {7, 500} <= set(picks)
+        block = lowrank.Block(np.arange(1000), np.array([40]), None, Q, None, np.ones(3))
+        picks, inverse = lowrank._sampled_rows(block, np.random.default_rng(seed))
+        assert {7, 40, 500} <= set(picks)
         assert len(picks) < 50
         np.testing.assert_allclose(inverse @ Q[picks], np.eye(3), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rare_kinds_of_samples_get_their_landmark(rng, seed):
+    kinds = rng.standard_normal((9, 3))
+    X = kinds[np.repeat(np.arange(9), [900, 60, 30, 1, 2, 1, 900, 1, 5])]
+    factor = meka(kernel, X, np.repeat([0, 1], [994, 906]), 80, 20, np.random.default_rng(seed))
+    assert factor.error(X, rng, size=1900) < 1e-9
+    assert len(factor.values) == 9
 
 
 def test_blocks_that_a_kernel_does_not_see(rng):

@@ -17,6 +17,7 @@ from eigenlabel.core.operators import row_blocks
 
 Kernel = Callable[[Matrix, Matrix], Floats]
 OVERSAMPLING = 4  # rows of a block, per basis vector, that link it to the other blocks
+ROUNDS = 10  # in which landmarks are drawn
 FLOOR = 1e-12  # eigenvalues below this share of the largest are rounding
 
 
@@ -50,6 +51,7 @@ class Block:
     """Some samples and the Nystrom basis ``Q = k(X, landmarks) A`` of their kernel matrix."""
 
     rows: Ints  # (size,)
+    chosen: Ints  # (l,), positions of the landmarks among them
     landmarks: Matrix  # (l, d)
     Q: Floats  # (size, k), orthonormal columns
     A: Floats  # (l, k)
@@ -57,7 +59,8 @@ class Block:
 
     def truncated(self, k: int) -> "Block":
         """Keep the first k basis vectors."""
-        return Block(self.rows, self.landmarks, self.Q[:, :k], self.A[:, :k], self.values[:k])
+        parts = self.Q[:, :k], self.A[:, :k], self.values[:k]
+        return Block(self.rows, self.chosen, self.landmarks, *parts)
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ class LowRankFactor:
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays that products need; landmarks are rows of the data."""
-        parts = [a.nbytes for b in self.blocks for a in (b.Q, b.A, b.values, b.rows)]
+        parts = [a.nbytes for b in self.blocks for a in (b.Q, b.A, b.values, b.rows, b.chosen)]
         return sum(parts) + self.E.nbytes + self.values.nbytes + self.offset.nbytes
 
     def _parts(self) -> "list[tuple[Block, Floats]]":
@@ -180,13 +183,47 @@ def _positive(lam: Floats) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     return (lam > floor) & (lam > 0)
 
 
+def _diagonal(kernel: Kernel, X: Matrix) -> Floats:
+    """Give k(x, x) of each row, from small squares of the kernel matrix."""
+    n = X.shape[0]
+    parts = [X[start : start + 32] for start in range(0, n, 32)]
+    return np.concatenate([np.diag(np.asarray(kernel(A, A), dtype=float)) for A in parts])
+
+
+def _landmarks(kernel: Kernel, X: Matrix, count: int, rng: np.random.Generator) -> Ints:
+    """Draw rows with the chance of what those drawn before leave unexplained of them.
+
+    Randomly pivoted Cholesky (Chen, Epperly, Tropp, Webber 2023) in a few rounds: rare kinds of
+    samples get their landmark, and no kind gets two before all have one.
+    """
+    n = X.shape[0]
+    left = np.maximum(_diagonal(kernel, X), 0.0)  # diagonal of K less its approximation
+    floor = FLOOR * left.max(initial=0.0)
+    F = np.zeros((n, 0))
+    chosen = np.zeros(0, dtype=np.intp)
+    for wanted in np.diff(np.linspace(0, count, min(count, ROUNDS) + 1).astype(np.intp)):
+        left[left <= floor] = 0.0
+        left[chosen] = 0.0
+        size = min(wanted, np.count_nonzero(left))
+        if not size:
+            break
+        new = rng.choice(n, size, replace=False, p=left / left.sum())
+        G = np.asarray(kernel(X, X[new]), dtype=float) - F @ F[new].T
+        lam, V = np.linalg.eigh((G[new] + G[new].T) / 2)
+        keep = _positive(lam)
+        part = G @ (V[:, keep] / np.sqrt(lam[keep]))
+        left = left - np.einsum("ij,ij->i", part, part)
+        F, chosen = np.hstack([F, part]), np.concatenate([chosen, new])
+    return np.sort(chosen) if chosen.size else np.zeros(1, dtype=np.intp)
+
+
 def _nystrom_block(kernel: Kernel, X: Matrix, rows: Ints, chosen: Ints) -> Block:
     """Factor the kernel matrix of some rows through the chosen ones of them.
 
     ``C W^+ C'`` with C the kernel values with the landmarks, W those between them; the positive
     part of W is used.
     """
-    landmarks = X[chosen]
+    landmarks = X[rows[chosen]]
     W = np.asarray(kernel(landmarks, landmarks), dtype=float)
     lam, V = np.linalg.eigh((W + W.T) / 2)
     keep = _positive(lam)
@@ -196,7 +233,7 @@ def _nystrom_block(kernel: Kernel, X: Matrix, rows: Ints, chosen: Ints) -> Block
     U, sigma, Vt = np.linalg.svd(R)  # not F'F, which would cost half the digits
     keep = sigma > np.sqrt(FLOOR) * sigma.max(initial=0.0)
     A = half @ (Vt[keep].T / sigma[keep])
-    return Block(rows, landmarks, basis @ U[:, keep], A, sigma[keep] ** 2)
+    return Block(rows, chosen, landmarks, basis @ U[:, keep], A, sigma[keep] ** 2)
 
 
 def _shares(sizes: Ints, total: int) -> Ints:
@@ -213,23 +250,25 @@ def _largest(blocks: Sequence[Block], rank: int) -> list[Block]:
     return [b.truncated(count) for b, count in zip(blocks, counts, strict=True)]
 
 
-def _sampled_rows(Q: Floats, rng: np.random.Generator) -> tuple[Ints, Floats]:
-    """Draw rows of an orthonormal Q and give them with the inverse of a regression on them.
+def _sampled_rows(block: Block, rng: np.random.Generator) -> tuple[Ints, Floats]:
+    """Draw rows of a block's Q and give them with the inverse of a regression on them.
 
-    Rows that a basis vector rests on must not be missed, so each is drawn with a chance that
-    grows with its length (its leverage) and counts by the inverse of that chance.
+    Rows that a basis vector rests on must not be missed: landmarks, which the basis is made of,
+    are taken always, the others with a chance that grows with their length (their leverage), and
+    count by the inverse of that chance.
     """
-    n, k = Q.shape
-    leverage = np.einsum("ij,ij->i", Q, Q) / max(k, 1)
+    n, k = block.Q.shape
+    leverage = np.einsum("ij,ij->i", block.Q, block.Q) / max(k, 1)
     chance = np.minimum(1.0, (OVERSAMPLING * k + 10) * (leverage + 1 / n) / 2)
+    chance[block.chosen] = 1.0
     picks = np.flatnonzero(rng.random(n) < chance)
     root = 1 / np.sqrt(chance[picks])
-    return picks, np.linalg.pinv(root[:, None] * Q[picks], rcond=1e-6) * root
+    return picks, np.linalg.pinv(root[:, None] * block.Q[picks], rcond=1e-6) * root
 
 
 def _link(kernel: Kernel, X: Matrix, blocks: Sequence[Block], rng: np.random.Generator) -> Floats:
     """Give S with ``K ~ Q S Q'``: Nystrom inside blocks, regression on samples between them."""
-    picks, inverses = zip(*(_sampled_rows(block.Q, rng) for block in blocks), strict=True)
+    picks, inverses = zip(*(_sampled_rows(block, rng) for block in blocks), strict=True)
     samples = [b.rows[p] for b, p in zip(blocks, picks, strict=True)]
     ends = np.cumsum([0, *(b.Q.shape[1] for b in blocks)])
     S = np.diag(np.concatenate([b.values for b in blocks]))
@@ -270,7 +309,7 @@ def meka(
     groups = [np.flatnonzero(cluster == c) for c in np.unique(cluster)]
     counts = _shares(np.array([len(rows) for rows in groups]), n_landmarks)
     blocks = [
-        _nystrom_block(kernel, X, rows, np.sort(rng.choice(rows, count, replace=False)))
+        _nystrom_block(kernel, X, rows, _landmarks(kernel, X[rows], int(count), rng))
         for rows, count in zip(groups, counts, strict=True)
     ]
     blocks = _largest(blocks, rank)
