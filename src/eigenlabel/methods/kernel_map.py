@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._validation import check_data, check_number
-from eigenlabel.core.lowrank import Kernel, meka
+from eigenlabel.core.lowrank import meka
 from eigenlabel.core.operators import row_blocks
 from eigenlabel.methods._base import KernelMixin
 
@@ -72,9 +72,6 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseE
     ((5, 6), True)
     """
 
-    fit_intercept = True
-    solver = "auto"
-
     def __init__(
         self,
         n_components: int = 500,
@@ -107,7 +104,7 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseE
         n_landmarks = 2 * self.n_components if self.n_landmarks is None else self.n_landmarks
         centres = self._cluster(X, state)
         cluster = pairwise_distances_argmin(X, centres)
-        factor = meka(self._checked_kernel(), X, cluster, n_landmarks, self.n_components, rng)
+        factor = meka(self._finite_kernel, X, cluster, n_landmarks, self.n_components, rng)
         if not factor.values.size:
             raise ValueError(
                 f"kernel={self.kernel!r} has no positive part on the training data: nothing to map."
@@ -139,17 +136,6 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseE
             return np.zeros((1, X.shape[1]), dtype=X.dtype)
         means = MiniBatchKMeans(n_blocks, n_init=1, random_state=state).fit(X)
         return means.cluster_centers_
-
-    def _checked_kernel(self) -> Kernel:
-        def kernel(A: Any, B: Any) -> np.ndarray:
-            K = self._kernel(A, B)
-            if not np.isfinite(K).all():
-                raise ValueError(
-                    f"kernel={self.kernel!r} gives NaN or infinity on the training data."
-                )
-            return K
-
-        return kernel
 
     @property
     def _n_features_out(self) -> int:
