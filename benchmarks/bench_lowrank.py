@@ -14,7 +14,7 @@ from _common import finish
 from eigenlabel import MEKA, SharedSubspaceClassifier
 from eigenlabel.datasets import load_debtags
 
-BLOCKS = 20
+BLOCKS = 10
 
 
 def width(X, rng):
