@@ -153,6 +153,18 @@ def test_rows_that_a_basis_rests_on_are_always_drawn():
         np.testing.assert_allclose(inverse @ Q[picks], np.eye(3), atol=1e-12)
 
 
+def test_sampled_regression_is_that_on_all_rows_in_the_mean(rng):
+    Q = np.linalg.qr(rng.standard_normal((300, 2)) * np.exp(2 * rng.standard_normal((300, 1))))[0]
+    y = 1 / (0.1 + np.linalg.norm(Q, axis=1)) * np.sign(Q[:, 0])  # not in its span
+    block = lowrank.Block(np.arange(300), np.array([0]), None, Q, None, np.ones(2))
+    found = []
+    for seed in range(400):
+        picks, inverse = lowrank._sampled_rows(block, np.random.default_rng(seed))
+        found.append(inverse @ y[picks])
+    # The mean of 400 draws, and the small bias of a ratio.
+    np.testing.assert_allclose(np.mean(found, axis=0), Q.T @ y, atol=0.1 * np.linalg.norm(Q.T @ y))
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_rare_kinds_of_samples_get_their_landmark(rng, seed):
     kinds = rng.standard_normal((9, 3))

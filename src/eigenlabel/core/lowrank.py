@@ -203,7 +203,6 @@ def _landmarks(kernel: Kernel, X: Matrix, count: int, rng: np.random.Generator) 
     chosen = np.zeros(0, dtype=np.intp)
     for wanted in np.diff(np.linspace(0, count, min(count, ROUNDS) + 1).astype(np.intp)):
         left[left <= floor] = 0.0
-        left[chosen] = 0.0
         size = min(wanted, np.count_nonzero(left))
         if not size:
             break
@@ -214,7 +213,7 @@ def _landmarks(kernel: Kernel, X: Matrix, count: int, rng: np.random.Generator) 
         part = G @ (V[:, keep] / np.sqrt(lam[keep]))
         left = left - np.einsum("ij,ij->i", part, part)
         F, chosen = np.hstack([F, part]), np.concatenate([chosen, new])
-    return np.sort(chosen) if chosen.size else np.zeros(1, dtype=np.intp)
+    return np.unique(chosen) if chosen.size else np.zeros(1, dtype=np.intp)
 
 
 def _nystrom_block(kernel: Kernel, X: Matrix, rows: Ints, chosen: Ints) -> Block:
