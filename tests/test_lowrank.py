@@ -137,6 +137,7 @@ def test_error_is_that_of_frobenius_on_all_entries(factor, data, rng):
 
 def test_memory_is_that_of_the_arrays(data, cluster, rng):
     factor = meka(kernel, data, cluster, 20, 10, rng)
+    assert sum(len(b.values) for b in factor.blocks) == 10  # the strongest of all blocks
     values = sum(b.Q.size + b.A.size + len(b.values) + len(b.chosen) for b in factor.blocks)
     assert factor.nbytes == 8 * (values + 60 + factor.E.size + 2 * len(factor.values))
 
