@@ -5,6 +5,7 @@ from typing import Any
 
 from eigenlabel import datasets, metrics, model_selection, preprocessing, thresholds
 from eigenlabel.methods.homogeneity import HomogeneityAnalysis
+from eigenlabel.methods.kernel_map import MEKA
 from eigenlabel.methods.kernel_sum import KernelSum
 from eigenlabel.methods.kgha import KGHA
 from eigenlabel.methods.neighbours import MLkNN
@@ -31,6 +32,7 @@ __all__ = [
     "LDA",
     "LPP",
     "MDDM",
+    "MEKA",
     "MLSI",
     "OPLS",
     "PCA",

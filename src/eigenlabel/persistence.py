@@ -19,6 +19,7 @@ from eigenlabel.datasets import DataError
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods import projected, projection, projection_spectral
 from eigenlabel.methods.homogeneity import HomogeneityAnalysis
+from eigenlabel.methods.kernel_map import MEKA
 from eigenlabel.methods.kernel_sum import KernelSum
 from eigenlabel.methods.kernels import Kernel
 from eigenlabel.methods.kgha import KGHA
@@ -35,6 +36,7 @@ _OURS = (
     SharedSubspaceClassifierCV,
     ThresholdedClassifier,
     MLkNN,
+    MEKA,
     projection.MDDM,
     projection.CCA,
     projection.OPLS,

@@ -2,17 +2,20 @@
 
 ``ridge(s) = (Xc'WXc / n + s I)^-1 Xc'WT / n`` with ``n`` the total weight. Wide X and kernels go
 through the n x n Gram matrix (coefficients are dual, one per sample), tall X through the d x d
-covariance (coefficients are weights, one per feature). Both factors have the same verbs.
+covariance (coefficients are weights, one per feature), what fits neither through products
+(``core.krylov``). All factors have the same verbs.
 """
 
 import os
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.linalg import lapack
 
 from eigenlabel.core._types import Floats
 from eigenlabel.core.eigen import rank_tolerance
+from eigenlabel.core.krylov import KernelKrylovFactor, KrylovFactor
 from eigenlabel.core.operators import CentredOperator, total_weight, weighted_mean
 from eigenlabel.core.ridge import ShiftedSystem
 
@@ -163,7 +166,7 @@ class CovarianceFactor:
         return c
 
 
-Factor = GramFactor | CovarianceFactor
+Factor = GramFactor | CovarianceFactor | KrylovFactor | KernelKrylovFactor
 
 
 def memory_limit() -> float:
@@ -174,25 +177,45 @@ def memory_limit() -> float:
         return float("inf")
 
 
+def exact_memory(p: int) -> float:
+    """Give the bytes of a p x p problem: three arrays of it are held at once."""
+    return 3 * 8.0 * p * p
+
+
 def check_memory(p: int, what: str) -> None:
-    """Refuse a p x p problem (three arrays of it are held at once) that cannot fit."""
-    needed, limit = 3 * 8.0 * p * p, memory_limit()
+    """Refuse a p x p problem that cannot fit."""
+    needed, limit = exact_memory(p), memory_limit()
     if needed > limit:
         raise MemoryError(
             f"The {what} needs about {needed / 2**30:.0f} GiB for its {p} x {p} matrices, this "
-            f"machine has {limit / 2**30:.0f} GiB. Use fewer samples or fewer features "
-            "(feature hashing, feature selection)."
+            f"machine has {limit / 2**30:.0f} GiB. Use solver='krylov', eigenlabel.MEKA in front "
+            "of a linear method for kernels, fewer samples, or fewer features (feature hashing, "
+            "feature selection)."
         )
 
 
-def factorise(operator: CentredOperator, centre: bool = True, route: str = "auto") -> Factor:
+def factorise(
+    operator: CentredOperator,
+    centre: bool = True,
+    route: str = "auto",
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+    max_memory: float | None = None,
+    report: Callable[[str], None] = warnings.warn,
+) -> Factor:
     """Factor a linear problem by its shape.
 
-    ``route`` is "gram" (n x n), "covariance" (d x d) or "auto": the smaller of the two.
+    ``route`` is "gram" (n x n), "covariance" (d x d), "krylov" (products alone) or "auto": the
+    smaller side, or products if that does not fit in ``max_memory`` (all memory there is).
     """
     n, d = operator.shape
+    limit = memory_limit() if max_memory is None else max_memory
     if route == "auto":
         route = "gram" if n <= d else "covariance"
+        if exact_memory(min(n, d)) > limit:
+            route = "krylov"
+    if route == "krylov":
+        return KrylovFactor(operator, centre, tol, max_iter, limit, report)
     if route == "gram":
         check_memory(n, "Gram factor")
         return GramFactor(

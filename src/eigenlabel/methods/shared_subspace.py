@@ -121,6 +121,7 @@ class BaseSharedSubspace(
         self.eigenlabels_ = solution.W
         self.eigenvalues_ = solution.eigenvalues
         self.n_components_ = solution.W.shape[1]
+        self.n_iter_ = getattr(factor, "n_iter", 1)
 
     @property
     def _n_features_out(self) -> int:
@@ -188,8 +189,18 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
         Keyword arguments of a callable kernel.
     fit_intercept : bool, default=True
         An intercept without penalty. False with a constant column in X gives the authors' setting.
-    solver : "auto", "gram" or "covariance"
-        Work on the n x n or the d x d side; "auto" takes the smaller one.
+    solver : "auto", "gram", "covariance" or "krylov"
+        Work on the n x n side, on the d x d side, or with products alone (conjugate gradients;
+        kernel values are computed anew in each iteration); "auto" takes the smaller side, and
+        products if it does not fit in memory and the kernel is linear.
+    tol : float >= 0, default=1e-6
+        "krylov" stops at residuals of this size, relative to the right side of its equations. The
+        relative error of the weights is at most tol (largest + shift) / (smallest + shift
+        eigenvalue of the covariance), and most often near tol.
+    max_iter : int >= 1, default=1000
+        Or after so many iterations, with a ConvergenceWarning that states the residual.
+    max_memory : bytes or None
+        For what a solver holds at once; None is the machine's memory.
 
     Attributes
     ----------
@@ -203,6 +214,8 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
     n_components_ : int
         ``n_components`` less the directions on which the features predict nothing.
     classes_ : (n_labels,), columns of a label matrix, or classes of a vector y
+    n_iter_ : int
+        Iterations of "krylov" for the final fit; 1 for the exact solvers.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Examples
@@ -228,6 +241,9 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
         kernel_params: dict | None = None,
         fit_intercept: bool = True,
         solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        max_memory: float | None = None,
     ) -> None:
         self.alpha = alpha
         self.beta = beta
@@ -239,6 +255,9 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
         self.kernel_params = kernel_params
         self.fit_intercept = fit_intercept
         self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_memory = max_memory
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SharedSubspaceClassifier":
         """Fit to samples X (n, d), or a kernel matrix (n, n), and labels y.

@@ -83,7 +83,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
     threshold_on : "heldout" or "training"
         Scores that the final thresholds are fitted to; the papers used those of training. The
         grid is always compared on held-out scores.
-    kernel, gamma, degree, coef0, kernel_params, fit_intercept, solver
+    kernel, gamma, degree, coef0, kernel_params, fit_intercept, solver, tol, max_iter, max_memory
         As in :class:`SharedSubspaceClassifier`.
 
     Attributes
@@ -130,6 +130,9 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         kernel_params: dict | None = None,
         fit_intercept: bool = True,
         solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        max_memory: float | None = None,
     ) -> None:
         self.alphas = alphas
         self.betas = betas
@@ -145,6 +148,9 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         self.kernel_params = kernel_params
         self.fit_intercept = fit_intercept
         self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_memory = max_memory
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
@@ -343,7 +349,13 @@ class _Search:
     ) -> None:
         self.grid, self.rule, self.scorer = grid, rule, scorer
         self.n, self.m = Y.shape
-        self.blocks: list[FoldBlock] = heldout(factor, signed_targets(Y), folds, grid.shifts)
+        self.blocks: list[FoldBlock] = heldout(
+            factor,
+            signed_targets(Y),
+            folds,
+            grid.shifts,
+            [grid.shift_pair(a, b) for a, b in grid.penalties],
+        )
         self.times = np.bincount(
             np.concatenate([test for _, test in folds]), minlength=self.n
         )  # how often each sample is held out
