@@ -152,6 +152,14 @@ class CentredOperator:
         part.weights = None if self.weights is None else self.weights[index]
         return part
 
+    def columns(self, index: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> "CentredOperator":
+        """Restrict to some columns."""
+        part = object.__new__(CentredOperator)
+        part._X, part._rest, part.mean = self._X[:, index], self._rest[index], self.mean[index]
+        part.dtype, part.weights = self.dtype, self.weights
+        part.shape = (self.shape[0], len(index))
+        return part
+
     def covariance(self) -> Floats:
         """Xc' diag(weights) Xc (d x d), cost n d^2, or one sparse product."""
         if not is_sparse(self._X):
@@ -171,3 +179,20 @@ class CentredOperator:
         G -= np.outer(self._rest, total)
         G += total_weight(n, weights) * np.outer(self._rest, self._rest)
         return G
+
+    def cross_covariance(self, other: "CentredOperator") -> Floats:
+        """Xc' diag(weights) Zc for another operator Zc with the same rows."""
+        n = self.shape[0]
+        w = np.ones(n) if self.weights is None else self.weights
+        if not is_sparse(self._X):
+            G = np.zeros((self.shape[1], other.shape[1]))
+            for rows in _blocks(n, self.shape[1] + other.shape[1]):
+                G += self._dense(rows).T @ (w[rows, None] * other._dense(rows))
+            return G
+        X: Matrix = self._X
+        Z: Matrix = other._X.astype(float, copy=False)
+        G = (X.multiply(w[:, None]).tocsr().T @ Z).toarray()
+        G -= np.outer(np.asarray(X.T @ w), other._rest)
+        G -= np.outer(self._rest, np.asarray(Z.T @ w))
+        G += w.sum() * np.outer(self._rest, other._rest)
+        return np.asarray(G)
