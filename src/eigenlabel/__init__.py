@@ -17,6 +17,7 @@ from eigenlabel.methods.projection import (
 from eigenlabel.methods.projection_spectral import LPP, MLSI, PCA, PLS, DiscriminativeSelector
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
+from eigenlabel.methods.sparse_discriminant import MtSDA
 from eigenlabel.methods.thresholded import ThresholdedClassifier
 
 __version__ = "0.1.0"
@@ -34,6 +35,7 @@ __all__ = [
     "DiscriminativeSelector",
     "HypergraphSpectral",
     "MLkNN",
+    "MtSDA",
     "OrthogonalCentroid",
     "ProjectedClassifierCV",
     "SharedSubspaceClassifier",
