@@ -18,6 +18,7 @@ from eigenlabel.methods.projection_spectral import LPP, MLSI, PCA, PLS, Discrimi
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
 from eigenlabel.methods.sparse_discriminant import MtSDA
+from eigenlabel.methods.sparse_discriminant_cv import MtSDACV
 from eigenlabel.methods.thresholded import ThresholdedClassifier
 
 __version__ = "0.1.0"
@@ -36,6 +37,7 @@ __all__ = [
     "HypergraphSpectral",
     "MLkNN",
     "MtSDA",
+    "MtSDACV",
     "OrthogonalCentroid",
     "ProjectedClassifierCV",
     "SharedSubspaceClassifier",

@@ -139,6 +139,17 @@ class CentredOperator:
             K += block @ block.T
         return K
 
+    def squared_norm(self) -> float:
+        """Sum the squared entries of Xc, weighted by row."""
+        w = np.ones(self.shape[0]) if self.weights is None else self.weights
+        if not is_sparse(self._X):
+            parts = (w[rows] @ (self._dense(rows) ** 2) for rows in _blocks(*self.shape))
+            return float(sum(part.sum() for part in parts))
+        X: Matrix = self._X.astype(float, copy=False)
+        squares = float((X.multiply(X).T @ w).sum())
+        total = np.asarray(X.T @ w)
+        return squares - 2 * float(total @ self._rest) + float(w.sum() * (self._rest @ self._rest))
+
     def rows(self, index: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> "CentredOperator":
         """Restrict to some rows, keeping the mean of all of them."""
         part = object.__new__(CentredOperator)

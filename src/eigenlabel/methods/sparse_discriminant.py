@@ -120,6 +120,11 @@ class ScoreProblem:
         reach = np.linalg.norm(self.XtT @ self.root, axis=1).max(initial=0.0)
         return 2 * float(reach)
 
+    @property
+    def spread(self) -> float:
+        """The mean squared distance of samples from their mean, 1 where it is zero."""
+        return self.operator.squared_norm() / self.total or 1.0
+
     def start(self, paper: bool) -> np.ndarray:
         """Give the first theta.
 
