@@ -21,6 +21,8 @@ from eigenlabel.methods import projection, projection_spectral
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
+from eigenlabel.methods.sparse_discriminant import MtSDA
+from eigenlabel.methods.sparse_discriminant_cv import MtSDACV
 from eigenlabel.methods.thresholded import ThresholdedClassifier
 from eigenlabel.preprocessing import DocumentFrequencySelector
 
@@ -30,6 +32,8 @@ _OURS = (
     SharedSubspaceClassifierCV,
     ThresholdedClassifier,
     MLkNN,
+    MtSDA,
+    MtSDACV,
     projection.MDDM,
     projection.CCA,
     projection.OPLS,

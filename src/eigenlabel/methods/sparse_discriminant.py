@@ -33,6 +33,7 @@ from eigenlabel.thresholds import Rule, get_rule
 
 MAX_DISCRETE_LABELS = 20
 CHUNK = 2**22  # objectives of label sets held at once
+UNDETERMINED = 1e-7  # relative size of what the accuracy of B, 1e-9, leaves to chance
 TOLERATED = 1e-6  # violation of optimality, relative to the largest correlation
 
 
@@ -161,9 +162,13 @@ class ScoreProblem:
         return self.root @ R
 
     def rescore_by_paper(self, B: np.ndarray) -> np.ndarray:
-        """Give theta of Eq. 9, which leaves the constraint unless XB lies in the range of Y."""
-        U, _, Vt = np.linalg.svd(self._scale(self.operator.matmat(B)), full_matrices=False)
-        return np.sqrt(self.total) * self._pseudo_inverse() @ U @ Vt
+        """Give theta of Eq. 9, which leaves the constraint unless XB lies in the range of Y.
+
+        What XB does not determine, because its rank is lower, is zero and not left to rounding.
+        """
+        U, s, Vt = np.linalg.svd(self._scale(self.operator.matmat(B)), full_matrices=False)
+        k = int(np.count_nonzero(s > UNDETERMINED * s[0]))
+        return np.sqrt(self.total) * self._pseudo_inverse() @ U[:, :k] @ Vt[:k]
 
     def solve(
         self,
@@ -297,8 +302,6 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
         codec, Y = LabelCodec.fit(y)
         check_consistent_length(X, Y)
         weights = check_weights(sample_weight, X)
-        if weights is not None and not weights.any():
-            raise ValueError("All sample weights are zero: at least one must be positive.")
         if self.n_components is not None:
             check_number("n_components", self.n_components, 1, Y.shape[1], integer=True)
         check_scale(X)
@@ -346,10 +349,19 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
         self._embedding_offset = (problem.operator.mean @ found.B).astype(dtype)
         self._label_mean = problem.mean
 
-    def _scores(self, X: Any) -> np.ndarray:
-        X = check_data(self, X, reset=False)
+    def _fit_thresholds(self, X: Any, Y: np.ndarray, weights: np.ndarray | None) -> None:
+        """Fit thresholds to the training scores; a sample of weight zero is as good as absent."""
+        used = slice(None) if weights is None else weights > 0
+        scores = self._scores_of(X[used])
+        part = None if weights is None else weights[used]
+        self.thresholds_ = self._rule.fit(scores, Y[used], part)
+
+    def _scores_of(self, X: Any) -> np.ndarray:
         scores = _product(X, self.coef_) + self.intercept_
         return scores.astype(self.intercept_.dtype, copy=False)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        return self._scores_of(check_data(self, X, reset=False))
 
     def transform(self, X: Any) -> np.ndarray:
         """Embed samples: ``B'(x - mean)``, which approximates the scores of their labels.
@@ -406,10 +418,10 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
         return found
 
     def sparsify(self) -> "BaseMtSDA":
-        """Store ``coef_`` and ``components_`` as CSR matrices; predictions stay the same."""
+        """Store ``coef_`` and ``components_`` as CSR arrays; predictions stay the same."""
         check_is_fitted(self)
-        self.coef_ = sp.csr_matrix(self.coef_)
-        self.components_ = sp.csr_matrix(self.components_)
+        self.coef_ = sp.csr_array(self.coef_)
+        self.components_ = sp.csr_array(self.components_)
         return self
 
     def densify(self) -> "BaseMtSDA":
@@ -530,5 +542,5 @@ class MtSDA(BaseMtSDA):
         self._fit_problem(self._problem(X, Y, weights), penalty, Y, X.dtype)
         vars(self).pop("thresholds_", None)
         if codec.multilabel:
-            self.thresholds_ = rule.fit(self._scores(X), Y, weights)
+            self._fit_thresholds(X, Y, weights)
         return self

@@ -133,7 +133,7 @@ class MtSDACV(BaseMtSDA):
         penalty = Penalty(self.l1_, self.l2_, self.rho_)
         self._fit_problem(problem, penalty, Y, X.dtype)
         if self.threshold_on == "training" and codec.multilabel:
-            self.thresholds_ = rule.fit(self._scores(X), Y, weights)
+            self._fit_thresholds(X, Y, weights)
         return self
 
     def _paths(self, problem: ScoreProblem) -> list[Path]:
