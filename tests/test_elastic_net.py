@@ -6,8 +6,10 @@ import scipy.sparse as sp
 
 from conftest import SHAPES, make_matrix
 from eigenlabel.core import elastic_net as module
-from eigenlabel.core.elastic_net import ElasticNets, Gram, Quadratic, minimise, optimality_gap
+from eigenlabel.core import quadratic
+from eigenlabel.core.elastic_net import ElasticNets, minimise, optimality_gap
 from eigenlabel.core.operators import CentredOperator
+from eigenlabel.core.quadratic import Gram, Quadratic
 from helpers import equicorrelation, paper_elastic_net
 
 ROADS = ("whole S", "growing S", "products", "conjugate gradients", "factor of rows")
@@ -23,9 +25,9 @@ def take(road, monkeypatch):
     monkeypatch.setattr(module, "GRAM_BYTES", 8)
     if road == "products":
         return
-    monkeypatch.setattr(module, "DIRECT", 0)
+    monkeypatch.setattr(quadratic, "DIRECT", 0)
     if road == "factor of rows":
-        monkeypatch.setattr(module, "CG_ITERATIONS", 1)
+        monkeypatch.setattr(quadratic, "CG_ITERATIONS", 1)
 
 
 def solve(X, T, l1, l2, rho, weights=None, start=None, nets=None):

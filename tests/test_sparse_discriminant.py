@@ -13,8 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigenlabel import MtSDA, thresholds
 from eigenlabel.datasets import make_shared_subspace
+from eigenlabel.methods import optimal_scoring
 from eigenlabel.methods import sparse_discriminant as module
-from eigenlabel.methods.sparse_discriminant import Penalty, ScoreProblem, best_label_sets
+from eigenlabel.methods.optimal_scoring import Penalty, ScoreProblem, best_label_sets
 from helpers import (
     equicorrelation,
     paper_mtsda,
@@ -231,7 +232,7 @@ def test_discrete_prediction_of_classes_is_equation_4(n_classes, classes):
 
 @pytest.mark.parametrize("chunk", [2**22, 100])
 def test_discrete_prediction_is_the_best_of_all_label_sets(data, chunk, monkeypatch):
-    monkeypatch.setattr(module, "CHUNK", chunk)
+    monkeypatch.setattr(optimal_scoring, "CHUNK", chunk)
     model = MtSDA(5.0, 1.0).fit(data.X, data.Y)
     found = model.predict(data.X, method="discrete")
     sets = np.array(list(itertools.product([0, 1], repeat=5)))

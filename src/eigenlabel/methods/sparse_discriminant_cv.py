@@ -9,7 +9,8 @@ from eigenlabel._validation import check_choice
 from eigenlabel.core.heldout import Fold, training_rows
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods._search import find_best, list_folds, make_scorer, tabulate, to_floats
-from eigenlabel.methods.sparse_discriminant import BaseMtSDA, Penalty, ScoreProblem
+from eigenlabel.methods.optimal_scoring import Penalty, ScoreProblem
+from eigenlabel.methods.sparse_discriminant import BaseMtSDA
 from eigenlabel.scoring import GridScorer
 from eigenlabel.thresholds import Rule, get_rule
 
