@@ -193,11 +193,13 @@ def test_grouping_effect(rho, l2, rng):
 @pytest.mark.parametrize("rho", [0.0, 0.3])
 def test_one_iteration_on_classes_is_penalised_discriminant_analysis(rho, classes):
     X, y = classes
-    l2 = 5.0
+    l2 = 50.0
     model = MtSDA(0.0, l2, rho, n_iter=1).fit(X, y)
-    V, decided = penalised_discriminant_analysis(X, y, l2, equicorrelation(7, rho))
+    V, expected = penalised_discriminant_analysis(X, y, l2, equicorrelation(7, rho))
     np.testing.assert_allclose(projector(model.components_.T), projector(V), atol=1e-9)
-    assert (model.predict(X) == decided).all()
+    found = model.decision_function(X)
+    np.testing.assert_allclose(found, len(X) * expected, atol=1e-8)  # ours divides S_W by n
+    assert (model.predict(X) == expected.argmax(axis=1)).all()
     assert model.n_components_ == 3
 
 
