@@ -137,6 +137,20 @@ def test_samples_without_weight_are_in_no_fold(data):
     assert not with_weight[50:].any()
 
 
+def test_samples_tested_repeatedly_get_the_mean_of_their_scores(data):
+    cv = ShuffleSplit(4, test_size=0.3, random_state=0)
+    model = MtSDACV([5.0], [1.0], cv=cv).fit(data.X, data.Y)
+    total, times = np.zeros((60, 4)), np.zeros(60)
+    for train, test in cv.split(data.X):
+        fitted = MtSDA(5.0, 1.0).fit(data.X[train], data.Y[train])
+        total[test] += fitted.decision_function(data.X[test])
+        times[test] += 1
+    assert times.min() == 0
+    assert times.max() > 1
+    expected = total / np.where(times > 0, times, np.nan)[:, None]
+    np.testing.assert_allclose(model.oof_scores_, expected, atol=1e-8)
+
+
 def test_groups_stay_together(data):
     groups = np.arange(60) // 6
     model = MtSDACV([5.0], [1.0], cv=GroupKFold(3)).fit(data.X, data.Y, groups=groups)
