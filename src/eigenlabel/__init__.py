@@ -21,6 +21,8 @@ from eigenlabel.methods.projection import (
 from eigenlabel.methods.projection_spectral import LPP, MLSI, PCA, PLS, DiscriminativeSelector
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
+from eigenlabel.methods.sparse_discriminant import MtSDA
+from eigenlabel.methods.sparse_discriminant_cv import MtSDACV
 from eigenlabel.methods.thresholded import ThresholdedClassifier
 from eigenlabel.methods.views import Views
 
@@ -43,6 +45,8 @@ __all__ = [
     "HypergraphSpectral",
     "KernelSum",
     "MLkNN",
+    "MtSDA",
+    "MtSDACV",
     "OrthogonalCentroid",
     "ProjectedClassifierCV",
     "SharedSubspaceClassifier",

@@ -26,6 +26,8 @@ from eigenlabel.methods.kgha import KGHA
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
+from eigenlabel.methods.sparse_discriminant import MtSDA
+from eigenlabel.methods.sparse_discriminant_cv import MtSDACV
 from eigenlabel.methods.thresholded import ThresholdedClassifier
 from eigenlabel.methods.view_kernels import FittedView
 from eigenlabel.preprocessing import DocumentFrequencySelector
@@ -37,6 +39,8 @@ _OURS = (
     ThresholdedClassifier,
     MLkNN,
     MEKA,
+    MtSDA,
+    MtSDACV,
     projection.MDDM,
     projection.CCA,
     projection.OPLS,

@@ -187,6 +187,17 @@ class CentredOperator:
             K += block @ block.T
         return K
 
+    def squared_norm(self) -> float:
+        """Sum the squared entries of Xc, weighted by row."""
+        w = np.ones(self.shape[0]) if self.weights is None else self.weights
+        if not is_sparse(self._X):
+            parts = (w[rows] @ (self._dense(rows) ** 2) for rows in _blocks(*self.shape))
+            return float(sum(part.sum() for part in parts))
+        X: Matrix = self._X.astype(float, copy=False)
+        squares = float((X.multiply(X).T @ w).sum())
+        total = np.asarray(X.T @ w)
+        return squares - 2 * float(total @ self._rest) + float(w.sum() * (self._rest @ self._rest))
+
     def rows(self, index: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> "CentredOperator":
         """Restrict to some rows, keeping the mean of all of them."""
         part = object.__new__(CentredOperator)
@@ -212,6 +223,14 @@ class CentredOperator:
             part.mean, part._rest = part.mean + left, part._rest + left
         return part
 
+    def columns(self, index: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> "CentredOperator":
+        """Restrict to some columns."""
+        part = object.__new__(CentredOperator)
+        part._X, part._rest, part.mean = self._X[:, index], self._rest[index], self.mean[index]
+        part.dtype, part.weights = self.dtype, self.weights
+        part.shape = (self.shape[0], len(index))
+        return part
+
     def covariance(self) -> Floats:
         """Xc' diag(weights) Xc (d x d), cost n d^2, or one sparse product."""
         if not is_sparse(self._X):
@@ -231,3 +250,20 @@ class CentredOperator:
         G -= np.outer(self._rest, total)
         G += total_weight(n, weights) * np.outer(self._rest, self._rest)
         return G
+
+    def cross_covariance(self, other: "CentredOperator") -> Floats:
+        """Xc' diag(weights) Zc for another operator Zc with the same rows."""
+        n = self.shape[0]
+        w = np.ones(n) if self.weights is None else self.weights
+        if not is_sparse(self._X):
+            G = np.zeros((self.shape[1], other.shape[1]))
+            for rows in _blocks(n, self.shape[1] + other.shape[1]):
+                G += self._dense(rows).T @ (w[rows, None] * other._dense(rows))
+            return G
+        X: Matrix = self._X
+        Z: Matrix = other._X.astype(float, copy=False)
+        G = (X.multiply(w[:, None]).tocsr().T @ Z).toarray()
+        G -= np.outer(np.asarray(X.T @ w), other._rest)
+        G -= np.outer(self._rest, np.asarray(Z.T @ w))
+        G += w.sum() * np.outer(self._rest, other._rest)
+        return np.asarray(G)
