@@ -4,6 +4,8 @@ from importlib import import_module
 from typing import Any
 
 from eigenlabel import datasets, metrics, model_selection, preprocessing, thresholds
+from eigenlabel.methods.margin import ASOClassifier
+from eigenlabel.methods.multivariate import SVMPerfClassifier
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.projected import DimensionsPath, ProjectedClassifierCV, dimensions_path
 from eigenlabel.methods.projection import (
@@ -30,12 +32,14 @@ __all__ = [
     "OPLS",
     "PCA",
     "PLS",
+    "ASOClassifier",
     "DimensionsPath",
     "DiscriminativeSelector",
     "HypergraphSpectral",
     "MLkNN",
     "OrthogonalCentroid",
     "ProjectedClassifierCV",
+    "SVMPerfClassifier",
     "SharedSubspaceClassifier",
     "SharedSubspaceClassifierCV",
     "ThresholdedClassifier",

@@ -18,6 +18,8 @@ from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets import DataError
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods import projection, projection_spectral
+from eigenlabel.methods.margin import ASOClassifier
+from eigenlabel.methods.multivariate import SVMPerfClassifier
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
@@ -30,6 +32,8 @@ _OURS = (
     SharedSubspaceClassifierCV,
     ThresholdedClassifier,
     MLkNN,
+    ASOClassifier,
+    SVMPerfClassifier,
     projection.MDDM,
     projection.CCA,
     projection.OPLS,
