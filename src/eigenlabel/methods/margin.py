@@ -78,7 +78,7 @@ class MarginStep:
     def _solve(self, A: Any, t: np.ndarray, tol: float) -> np.ndarray:
         if (t == t[0]).all():  # LinearSVC wants two classes: a sample of zeros moves nothing
             zero = np.zeros((1, A.shape[1]))
-            A = sp.vstack([A, sp.csr_matrix(zero)], "csr") if sp.issparse(A) else [*A, zero[0]]
+            A = sp.vstack([A, zero], "csr") if sp.issparse(A) else np.vstack([A, zero])
             t = np.append(t, -t[0])
         with warnings.catch_warnings():  # rounds that gain nothing are undone: fit looks at those
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -151,8 +151,9 @@ class ASOClassifier(ScoreClassifier):
     ----------
     alpha : float >= 0, default=1e-3
         Penalty of what the subspace does not share.
-    beta : float >= 0, default=1e-5
-        Penalty of all weights. 0 is ASO as published; LIBLINEAR then works with 1e-4 alpha.
+    beta : float >= 0, default=1e-3
+        Penalty of all weights. 0 is ASO as published; LIBLINEAR then works with 1e-4 alpha. Small
+        beta / alpha makes rounds many and slow.
     n_components : int in 0..n_labels or None
         Dimension r of the shared subspace; None is the papers' 5 floor((m - 1) / 5), at least 1.
     loss : "hinge", "squared_hinge" or "squared"
@@ -190,7 +191,7 @@ class ASOClassifier(ScoreClassifier):
     def __init__(
         self,
         alpha: float = 1e-3,
-        beta: float = 1e-5,
+        beta: float = 1e-3,
         n_components: int | None = None,
         *,
         loss: str = "hinge",
