@@ -8,6 +8,8 @@ from eigenlabel.methods.homogeneity import HomogeneityAnalysis
 from eigenlabel.methods.kernel_map import MEKA
 from eigenlabel.methods.kernel_sum import KernelSum
 from eigenlabel.methods.kgha import KGHA
+from eigenlabel.methods.margin import ASOClassifier
+from eigenlabel.methods.multivariate import SVMPerfClassifier
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.projected import DimensionsPath, ProjectedClassifierCV, dimensions_path
 from eigenlabel.methods.projection import (
@@ -39,6 +41,7 @@ __all__ = [
     "OPLS",
     "PCA",
     "PLS",
+    "ASOClassifier",
     "DimensionsPath",
     "DiscriminativeSelector",
     "HomogeneityAnalysis",
@@ -49,6 +52,7 @@ __all__ = [
     "MtSDACV",
     "OrthogonalCentroid",
     "ProjectedClassifierCV",
+    "SVMPerfClassifier",
     "SharedSubspaceClassifier",
     "SharedSubspaceClassifierCV",
     "ThresholdedClassifier",

@@ -23,6 +23,8 @@ from eigenlabel.methods.kernel_map import MEKA
 from eigenlabel.methods.kernel_sum import KernelSum
 from eigenlabel.methods.kernels import Kernel
 from eigenlabel.methods.kgha import KGHA
+from eigenlabel.methods.margin import ASOClassifier
+from eigenlabel.methods.multivariate import SVMPerfClassifier
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
@@ -41,6 +43,8 @@ _OURS = (
     MEKA,
     MtSDA,
     MtSDACV,
+    ASOClassifier,
+    SVMPerfClassifier,
     projection.MDDM,
     projection.CCA,
     projection.OPLS,

@@ -191,7 +191,7 @@ class CentredOperator:
         """Sum the squared entries of Xc, weighted by row."""
         w = np.ones(self.shape[0]) if self.weights is None else self.weights
         if not is_sparse(self._X):
-            parts = (w[rows] @ (self._dense(rows) ** 2) for rows in _blocks(*self.shape))
+            parts = (w[rows] @ (self._dense(rows) ** 2) for rows in row_blocks(*self.shape))
             return float(sum(part.sum() for part in parts))
         X: Matrix = self._X.astype(float, copy=False)
         squares = float((X.multiply(X).T @ w).sum())
@@ -257,7 +257,7 @@ class CentredOperator:
         w = np.ones(n) if self.weights is None else self.weights
         if not is_sparse(self._X):
             G = np.zeros((self.shape[1], other.shape[1]))
-            for rows in _blocks(n, self.shape[1] + other.shape[1]):
+            for rows in row_blocks(n, self.shape[1] + other.shape[1]):
                 G += self._dense(rows).T @ (w[rows, None] * other._dense(rows))
             return G
         X: Matrix = self._X
