@@ -128,12 +128,14 @@ class BaseSharedSubspace(
         return self.n_components_
 
     def _product(self, X: Any, linear: str, dual: str) -> np.ndarray:
-        X = check_data(self, X, reset=False)
         if self._linear:
             return np.asarray(X @ getattr(self, linear).T)
         return self._kernel_product(X, getattr(self, dual))
 
     def _scores(self, X: Any) -> np.ndarray:
+        return self._scores_of_checked(check_data(self, X, reset=False))
+
+    def _scores_of_checked(self, X: Any) -> np.ndarray:
         scores = self._product(X, "coef_", "dual_coef_") + self.intercept_
         return scores.astype(self.intercept_.dtype, copy=False)
 
@@ -145,6 +147,7 @@ class BaseSharedSubspace(
         (n_samples, n_components_); column k belongs to column k of ``eigenlabels_``
         """
         check_is_fitted(self)
+        X = check_data(self, X, reset=False)
         embedded = self._product(X, "components_", "dual_components_") - self._embedding_offset
         return embedded.astype(self.intercept_.dtype, copy=False)
 

@@ -181,7 +181,8 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         parameters = (chosen["alpha"], chosen["beta"], chosen["n_components"])
         self._fit_factor(factor, X, T, weights, parameters)
         if self.threshold_on == "training" and codec.multilabel:
-            self.thresholds_ = rule.fit(self._scores(X), Y, weights)
+            part = None if weights is None else weights[used]
+            self.thresholds_ = rule.fit(self._scores_of_checked(X)[used], Y[used], part)
         return self
 
     def _grid(self, n_labels: int) -> Grid:
