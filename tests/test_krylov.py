@@ -8,6 +8,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from eigenlabel import CCA, MDDM, PCA, SharedSubspaceClassifier, SharedSubspaceClassifierCV
 from eigenlabel.core import krylov, operators, spectral
+from eigenlabel.core.heldout import heldout
 from eigenlabel.core.krylov import KernelKrylovFactor, KrylovFactor, preconditioned_cg, shifted_cg
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.spectral import CovarianceFactor, GramFactor, factorise
@@ -296,6 +297,22 @@ def test_cross_validation_is_the_exact_one(data, parameters, weighted, rng):
     ).fit(data.X, data.Y, w)
     np.testing.assert_allclose(ours.score_grid_, exact.score_grid_, atol=1e-8)
     np.testing.assert_allclose(ours.oof_scores_, exact.oof_scores_, atol=1e-7)
+
+
+@pytest.mark.parametrize("centre", [False, True])
+def test_folds_are_those_of_the_exact_factor(rng, centre):
+    X, T = rng.standard_normal((40, 7)) + 1.0, rng.standard_normal((40, 3))
+    operator = CentredOperator(X, None, centre)
+    folds = [(None, np.arange(10)), (np.arange(15, 40), np.arange(10, 15))]
+    shifts, pairs = [0.01, 0.5, np.inf], [(0, 1), (0, 2), (1, 1)]
+    ours = heldout(KrylovFactor(operator, centre, tol=1e-13), T, folds, shifts, pairs)
+    exact = heldout(CovarianceFactor(operator, centre), T, folds, shifts)
+    for a, b in zip(ours, exact, strict=True):
+        np.testing.assert_array_equal(a.rows, b.rows)
+        (scores, inner), (wanted, products) = a.evaluate(pairs), b.evaluate(pairs)
+        np.testing.assert_allclose(inner, products, atol=1e-10)
+        for i in range(3):
+            np.testing.assert_allclose(scores[i], wanted[i], atol=1e-10)
 
 
 @pytest.mark.parametrize("projection", [CCA(), MDDM(projection="uncorrelated")])

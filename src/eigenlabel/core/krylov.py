@@ -187,7 +187,6 @@ def shifted_cg(
         norm = np.maximum(norm, ritz)
         bottom = alpha * beta * (zeta_old - zeta) + zeta_old * alpha_old * (1 + delta * alpha)
         step = np.divide(zeta_old * alpha_old, bottom, out=np.ones((S, m)), where=bottom != 0)
-        step[:, ~going] = 1.0
         zeta_old, zeta = zeta, zeta * step
         _advance(x, p, r, alpha * step, ratio * step * step, zeta, active)
         alpha_old, beta, rho = np.where(going, alpha, alpha_old), ratio, np.where(going, new, rho)

@@ -271,7 +271,7 @@ def _link(kernel: Kernel, X: Matrix, blocks: Sequence[Block], rng: np.random.Gen
     samples = [b.rows[p] for b, p in zip(blocks, picks, strict=True)]
     ends = np.cumsum([0, *(b.Q.shape[1] for b in blocks)])
     S = np.diag(np.concatenate([b.values for b in blocks]))
-    for s, t in combinations([s for s, inverse in enumerate(inverses) if inverse.size], 2):
+    for s, t in combinations(range(len(blocks)), 2):
         K = np.asarray(kernel(X[samples[s]], X[samples[t]]), dtype=float)
         part = inverses[s] @ K @ inverses[t].T
         S[ends[s] : ends[s + 1], ends[t] : ends[t + 1]] = part
