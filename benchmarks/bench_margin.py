@@ -87,7 +87,7 @@ def perf(quick):
         *("| " + " | ".join(map(str, row)) + " |" for row in rows),
         "",
         f"SVM-perf grows as samples to the power {slopes[0]:.2f} with its C fixed, and "
-        f"{slopes[1]:.2f} with that of LinearSVC, because its C then grows with the samples.",
+        f"{slopes[1]:.2f} with that of LinearSVC.",
     ]
     return lines, {
         "svm_perf_per_linear_svc": ratio,
