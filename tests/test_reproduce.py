@@ -135,6 +135,11 @@ def test_fewer_splits_and_methods():
         table.protocol(methods=["SWM"])
     with pytest.raises(ValueError, match="kgha-table7 cannot be run: the data cannot be had"):
         get_table("kgha-table7").protocol()
+    with pytest.raises(ValueError, match="mlls-table5 has p-values, for which two methods have"):
+        get_table("mlls-table5").protocol(methods=["ML_LS"])
+    nothing = replace(table, methods={"A": "nowhere", "B": "never"}, beyond=())
+    with pytest.raises(ValueError, match="cannot be run: no method is there yet of A, B"):
+        nothing.protocol()
     with pytest.raises(ValueError, match="No table 'mlls-table33'; perhaps: mlls-table3"):
         get_table("mlls-table33")
 

@@ -16,6 +16,7 @@ from eigenlabel import metrics, model_selection, thresholds
 from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets import DataError
+from eigenlabel.datasets._files import check_file
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods import projected, projection, projection_spectral
 from eigenlabel.methods.homogeneity import HomogeneityAnalysis
@@ -149,8 +150,7 @@ def load_model(path: Any, *, max_bytes: int | None = None) -> SavedModel:
     max_bytes : largest size of its content, a quarter of memory by default
     """
     path = Path(path)
-    if not path.is_file():
-        raise DataError(path, "no such file")
+    check_file(path)
     limit = memory_limit() / 4 if max_bytes is None else max_bytes
     try:
         with zipfile.ZipFile(path) as archive:

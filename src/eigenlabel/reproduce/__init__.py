@@ -3,6 +3,17 @@
 from eigenlabel.reproduce._compare import Row, compare
 from eigenlabel.reproduce._curves import Curves
 from eigenlabel.reproduce._figures import FIGURES, get_table
-from eigenlabel.reproduce._tables import TABLES, Table, published
+from eigenlabel.reproduce._tables import TABLES, Table, at_hand, data_sets, published
 
-__all__ = ["FIGURES", "TABLES", "Curves", "Row", "Table", "compare", "get_table", "published"]
+__all__ = [
+    "FIGURES",
+    "TABLES",
+    "Curves",
+    "Row",
+    "Table",
+    "at_hand",
+    "compare",
+    "data_sets",
+    "get_table",
+    "published",
+]
