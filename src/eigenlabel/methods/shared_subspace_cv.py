@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._validation import check_choice, check_number
 from eigenlabel.core.eigen import descending_eigh
-from eigenlabel.core.heldout import Fold, FoldBlock, heldout
-from eigenlabel.core.spectral import Factor
+from eigenlabel.core.heldout import Fold, FoldBlock, heldout, heldout_of_statistics
 from eigenlabel.labels import LabelCodec, signed_targets
 from eigenlabel.methods.shared_subspace import BaseSharedSubspace
+from eigenlabel.methods.stream import Stream
 from eigenlabel.model_selection import MultilabelStratifiedKFold
 from eigenlabel.scoring import GridScorer
 from eigenlabel.thresholds import Rule, get_rule
@@ -165,12 +165,12 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         folds = self._folds(X, y, groups, codec, used, len(Y))
         tuning = factor if len(used) == len(Y) else self._factorise(*_part(self, X, weights, used))
         search = _Search(
-            tuning,
+            heldout(tuning, T[used], folds, grid.shifts),
             Y[used],
             folds,
             grid,
             rule,
-            self._scorer(y, codec, Y, used, folds, weights),
+            self._scorer(codec.target(y, Y)[used], codec, Y[used], folds, _of(weights, used)),
         )
         self._store_search(search, grid, used, len(Y))
         chosen = self.best_params_
@@ -225,28 +225,24 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
 
     def _scorer(
         self,
-        y: Any,
+        target: np.ndarray,
         codec: LabelCodec,
         Y: np.ndarray,
-        used: np.ndarray,
         folds: list[Fold],
         weights: np.ndarray | None,
     ) -> GridScorer:
-        fold = np.full(len(used), -1)
+        fold = np.full(len(Y), -1)
         for k, (_, test) in enumerate(folds):
             fold[test] = k
         tested = np.flatnonzero(fold >= 0)
-        rows = used[tested]
-        target = Y[rows].astype(int) if codec.multilabel else np.asarray(y).reshape(len(Y))[rows]
-        scorer = GridScorer(
+        return GridScorer(
             self.scoring,
             codec,
-            np.ascontiguousarray(Y[rows].T),
-            target,
+            np.ascontiguousarray(Y[tested].T),
+            target[tested],
             fold[tested],
-            None if weights is None else weights[rows],
+            _of(weights, tested),
         )
-        return scorer
 
     def _store_search(self, search: "_Search", grid: Grid, used: np.ndarray, n: int) -> None:
         pooled, split, thresholds = search.run()
@@ -276,6 +272,54 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         self.oof_scores_ = np.full((n, len(self.thresholds_)), np.nan)
         self.oof_scores_[used] = search.heldout_scores(best)
 
+    _solved = BaseSharedSubspace._solved | {
+        "alpha_",
+        "beta_",
+        "best_index_",
+        "best_score_",
+        "best_params_",
+        "cv_results_",
+        "score_grid_",
+        "thresholds_",
+        "oof_scores_",
+    }
+
+    @property
+    def _stream_folds(self) -> int:
+        return 5 if self.cv is None else int(self.cv)
+
+    def _check_stream(self) -> None:
+        super()._check_stream()
+        check_choice("threshold_on", self.threshold_on, ("heldout", "training"))
+        if self.cv is not None:
+            check_number("cv", self.cv, 2, integer=True)
+        self._rule = get_rule(self.threshold)
+
+    def _solve_stream(self, stream: Stream) -> None:
+        codec, rule = stream.codec, self._rule
+        kept, fold = stream.sample.blocks[0], stream.sample.folds[0]
+        numbers = [k for k, a in enumerate(stream.folds) if a.total is not None and a.total.n > 0]
+        if len(numbers) < 2:
+            raise ValueError(f"{len(fold)} samples are too few to tune on.")
+        folds: list[Fold] = [(None, np.flatnonzero(fold == k)) for k in numbers]
+        grid = self._grid(kept.Y.shape[1])
+        parts = [stream.folds[k].total for k in numbers]
+        tests = [test for _, test in folds]
+        search = _Search(
+            heldout_of_statistics(parts, kept.X, tests, grid.shifts, self.fit_intercept),
+            kept.Y,
+            folds,
+            grid,
+            rule,
+            self._scorer(codec.target(None, kept.Y), codec, kept.Y, folds, kept.weights),
+        )
+        self._store_search(search, grid, np.arange(len(fold)), len(fold))
+        chosen = self.best_params_
+        parameters = (chosen["alpha"], chosen["beta"], chosen["n_components"])
+        self._fit_statistics(stream.total(), parameters)
+        if self.threshold_on == "training" and codec.multilabel:
+            self.thresholds_ = rule.fit(self._scores(kept.X), kept.Y, kept.weights)
+
     def predict(self, X: Any) -> Any:
         """Give label sets by the tuned thresholds, or classes if y was a vector."""
         check_is_fitted(self)
@@ -291,6 +335,10 @@ def _part(
     assert weights is not None
     part = X[used][:, used] if model.kernel == "precomputed" else X[used]
     return part, weights[used]
+
+
+def _of(weights: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
+    return None if weights is None else weights[rows]
 
 
 def _floats(name: str, values: Any) -> np.ndarray:
@@ -334,7 +382,7 @@ class _Search:
 
     def __init__(
         self,
-        factor: Factor,
+        blocks: list[FoldBlock],
         Y: np.ndarray,
         folds: list[Fold],
         grid: Grid,
@@ -343,7 +391,7 @@ class _Search:
     ) -> None:
         self.grid, self.rule, self.scorer = grid, rule, scorer
         self.n, self.m = Y.shape
-        self.blocks: list[FoldBlock] = heldout(factor, signed_targets(Y), folds, grid.shifts)
+        self.blocks = blocks
         self.times = np.bincount(
             np.concatenate([test for _, test in folds]), minlength=self.n
         )  # how often each sample is held out
