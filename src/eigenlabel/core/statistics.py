@@ -1,6 +1,6 @@
 """Additive second-order statistics of (X, T): add, subtract, merge, per fold.
 
-``(n, mean x, mean t, Xc'WXc, Xc'WTc, Tc'WTc)`` of two blocks of rows combine to those of both
+``(n, mean x, sum t, Xc'WXc, Xc'WTc, Tc'WTc)`` of two blocks of rows combine to those of both
 (the parallel update of variances), in any order, and a block can be taken out again. Every linear
 method of the library is a function of them alone.
 
@@ -35,7 +35,7 @@ class Statistics:
     count: int  # number of rows
     origin: Floats  # (d,)
     x: Floats  # (d,), mean less the origin
-    t: Floats  # (m,), mean
+    sum_t: Floats  # (m,), exact for whole weights, so that equal labels stay equal
     XX: Floats  # (d, d)
     XT: Floats  # (d, m)
     TT: Floats  # (m,), the diagonal
@@ -48,15 +48,15 @@ class Statistics:
         w = np.ones(rows) if operator.weights is None else operator.weights
         n = total_weight(rows, operator.weights)
         share = w / n if n > 0 else w
-        x, t = operator.rmatmat(share[:, None])[:, 0], share @ T
-        Tc = T - t
+        x, sum_t = operator.rmatmat(share[:, None])[:, 0], w @ T
+        Tc = T - (sum_t / n if n > 0 else 0.0)
         WT = w[:, None] * Tc
         return cls(
             n=n,
             count=rows,
             origin=operator.mean,
             x=x,
-            t=t,
+            sum_t=sum_t,
             XX=_less_outer(operator.covariance(), x, n),
             XT=operator.rmatmat(WT),
             TT=np.einsum("ij,ij->j", WT, Tc),
@@ -67,6 +67,11 @@ class Statistics:
     def mean(self) -> Floats:
         """The mean of x."""
         return np.asarray(self.origin + self.x)
+
+    @property
+    def t(self) -> Floats:
+        """The mean of t, zero without rows."""
+        return np.asarray(self.sum_t / self.n if self.n > 0 else self.sum_t)
 
     @property
     def tolerance(self) -> float:
@@ -86,7 +91,7 @@ class Statistics:
             count=self.count + other.count,
             origin=self.origin,
             x=self.x + share * dx,
-            t=self.t + share * dt,
+            sum_t=self.sum_t + other.sum_t,
             XX=_less_outer(self.XX + other.XX, dx, -w),
             XT=_less_outer(self.XT + other.XT, dx, -w, dt),
             TT=self.TT + other.TT + w * dt * dt,
@@ -105,7 +110,7 @@ class Statistics:
             count=self.count - other.count,
             origin=self.origin,
             x=self.x - share * dx,
-            t=self.t - share * dt,
+            sum_t=self.sum_t - other.sum_t,
             XX=_less_outer(self.XX - other.XX, dx, w),
             XT=_less_outer(self.XT - other.XT, dx, w, dt),
             TT=self.TT - other.TT - w * dt * dt,
@@ -114,7 +119,7 @@ class Statistics:
 
     def emptied(self) -> "Statistics":
         """Give statistics of no rows, of the same widths."""
-        zero = {k: np.zeros_like(getattr(self, k)) for k in ("x", "t", "XX", "XT", "TT")}
+        zero = {k: np.zeros_like(getattr(self, k)) for k in ("x", "sum_t", "XX", "XT", "TT")}
         return replace(self, n=0.0, count=0, **zero)
 
     def products(self, centre: bool) -> tuple[Floats, Floats]:
