@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.linalg as sl
 import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackNoConvergence
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
@@ -190,14 +191,13 @@ def test_als_falls_to_the_same_minimum(data, missing):
 def paper_als(kernels, Y, ridge, trade_off, label_ridge, X, n_sweeps):
     """Eqs. 26, 27 and 15 to the letter, centred by Eq. 11, no view missing."""
     n = len(Y)
-    everything = [*zip(kernels, ridge, strict=True), (Y @ Y.T * 1.0, label_ridge)]
+    pairs = [*zip(kernels, ridge, strict=True), (Y @ Y.T * 1.0, label_ridge)]
+    everything = [(K, np.linalg.inv(K + c * np.eye(n))) for K, c in pairs]
     for _ in range(n_sweeps):
-        alpha = [np.linalg.solve(K + c * np.eye(n), X) for K, c in everything]
-        fits = [K @ a for (K, _), a in zip(everything, alpha, strict=True)]
+        fits = [K @ (inverse @ X) for K, inverse in everything]
         X = (trade_off * sum(fits[:-1]) + fits[-1]) / (trade_off * len(kernels) + 1)
         X = np.linalg.qr(X - X.mean(axis=0))[0]
-    alpha = [np.linalg.solve(K + c * np.eye(n), X) for K, c in everything]
-    return X, alpha
+    return X, [inverse @ X for _, inverse in everything]
 
 
 def test_the_paper_to_the_letter(data, rng):
@@ -231,6 +231,8 @@ def test_als_that_is_not_done_says_how_far_it_is(data):
     with pytest.warns(ConvergenceWarning, match=r"by \d.*wanted 1e-12.*after 3 sweeps"):
         model = KGHA(**SETTING, solver="als", n_sweeps=3, tol=1e-12).fit(views, Y)
     assert model.objective_.shape == (4,)
+    early = KGHA(1, **SETTING, solver="als", n_sweeps=500, tol=1e-2).fit(views, Y)
+    assert 4 < len(early.objective_) < 400, "it ends when the subspace rests"
     assert KGHA(**SETTING, solver="als", n_sweeps=3, tol=0).fit(views, Y).objective_.shape == (4,)
     assert not hasattr(model.set_params(solver="eigen").fit(views, Y), "objective_")
 
@@ -452,6 +454,25 @@ def test_training_scores_are_fits_of_the_present_samples(data):
             np.testing.assert_allclose(embedded, fit, atol=1e-10)
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_decoding_is_a_regression_of_the_labels(data, missing):
+    """Weighted by coverage; Eq. 31 inverts the label regression around both means instead."""
+    views, Y, _ = case(data, missing)
+    model = KGHA(3, **SETTING).fit(views, Y)
+    root = np.sqrt(model.coverage_)[:, None]
+    design = np.c_[np.ones(60), model.object_scores_]
+    solved = np.linalg.lstsq(root * design, root * Y, rcond=None)[0]
+    np.testing.assert_allclose(model.label_intercept_, solved[0], atol=1e-12)
+    np.testing.assert_allclose(model.decoder_, solved[1:], atol=1e-12)
+    model.set_params(decoding="pseudo-inverse").fit(views, Y)
+    X, Yc = model.object_scores_, Y - Y.mean(axis=0)
+    P = np.linalg.solve(Yc.T @ Yc + 0.3 * np.eye(6), Yc.T @ X)
+    np.testing.assert_allclose(model.label_projection_, P, atol=1e-10)
+    np.testing.assert_allclose(model.decoder_, np.linalg.pinv(P), rtol=1e-8)
+    wanted = Y.mean(axis=0) - X.mean(axis=0) @ np.linalg.pinv(P)
+    np.testing.assert_allclose(model.label_intercept_, wanted, atol=1e-8)
+
+
 def test_order_of_samples_labels_and_views_does_not_matter(data, rng):
     views, Y = data
     scores = KGHA(**SETTING).fit(views, Y).decision_function(views)
@@ -488,6 +509,28 @@ def test_eigenvalues_that_are_all_equal(rng, monkeypatch):
     np.testing.assert_allclose(model.eigenvalues_[:4], 1.1, rtol=1e-10)
     np.testing.assert_allclose(model.eigenvalues_[4:], 0.1, rtol=1e-10)
     np.testing.assert_allclose((model.decision_function(X) + 1) / 2, Y, atol=1e-7)
+
+
+def test_lanczos_that_does_not_converge_leaves_it_to_lapack(data, monkeypatch):
+    views, Y = data
+    wanted = KGHA(**SETTING).fit(views, Y).decision_function(views)
+
+    def fail(*_, **__):
+        raise ArpackNoConvergence("no", np.zeros(0), np.zeros((60, 0)))
+
+    monkeypatch.setattr(agreement, "DENSE", 10)
+    monkeypatch.setattr(agreement, "eigsh", fail)
+    scores = KGHA(**SETTING).fit(views, Y).decision_function(views)
+    np.testing.assert_allclose(scores, wanted, atol=1e-9)
+
+
+def test_scores_are_centred_however_small_they_are(rng):
+    S = agreement.HatSum(
+        30, [agreement.Term(hats.LinearHat(CentredOperator(np.eye(30)), 1.0), 1.0)]
+    )
+    Z = agreement._orthonormal(S, 100.0 + 1e-9 * rng.standard_normal((30, 3)))
+    assert np.abs(Z.sum(axis=0)).max() < 1e-14
+    np.testing.assert_allclose(Z.T @ Z, np.eye(3), atol=1e-14)
 
 
 def test_one_label_and_sparse_labels(data):
@@ -626,3 +669,11 @@ def test_hats_equal_the_dense_ones(data, kind, ridge, rng):
     C, b = hat.coefficients(B)
     design = X if kind in ("tall", "wide") else K
     np.testing.assert_allclose(design @ C + b, H @ B, atol=1e-8)
+
+
+def test_a_constant_kernel_fits_the_mean(rng):
+    B = rng.standard_normal((9, 2)) + 1.0
+    for ridge in (0.0, 0.5):
+        factor, row_mean = hats.centred_kernel(np.full((9, 9), 3.0))
+        hat = hats.KernelHat(factor, ridge, True, row_mean)
+        np.testing.assert_allclose(hat.apply(B), np.tile(B.mean(axis=0), (9, 1)), atol=1e-12)

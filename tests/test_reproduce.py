@@ -41,7 +41,8 @@ def record(data, method, split, **metrics):
     return {"data": data, "method": method, "split": split, "metrics": metrics}
 
 
-def test_figures_side_by_side():
+def test_figures_side_by_side(monkeypatch):
+    monkeypatch.delitem(catalogue.METHODS, "ASO_SVM")
     table = get_table("mlls-table3")
     values = [0.70, 0.72, 0.77]
     records = [record("Arts", "ML_LS", k, auc_macro=v) for k, v in enumerate(values)]
@@ -106,8 +107,10 @@ def test_p_values_by_the_papers_approximation(rng):
 
 
 def test_a_method_appears_once_it_is_registered(monkeypatch):
+    method = catalogue.METHODS["ASO_SVM"]
+    monkeypatch.delitem(catalogue.METHODS, "ASO_SVM")
     assert "ASO_SVM" in get_table("mlls-table3").missing()
-    monkeypatch.setitem(catalogue.METHODS, "ASO_SVM", catalogue.METHODS["ridge"])
+    monkeypatch.setitem(catalogue.METHODS, "ASO_SVM", method)
     table = get_table("mlls-table3")
     assert "ASO_SVM" not in table.missing()
     assert "ASO_SVM" in [m.name for m in table.protocol().methods]
@@ -164,7 +167,7 @@ def test_the_protocols_are_the_papers():
     assert images.data["Corel5K image annotation"][0].min_positives == 5
     assert not images.missing()
     assert get_table("mtsda-table2").metrics == {"auc": "auc_micro"}
-    assert get_table("mlls-table3").status() == "4 of 6 data sets, 4 of 6 methods"
+    assert get_table("mlls-table3").status() == "4 of 6 data sets, 6 of 6 methods"
 
 
 def test_rows_of_a_data_set_and_metric_stand_together():

@@ -5,8 +5,11 @@ from typing import Any
 
 from eigenlabel import datasets, metrics, model_selection, preprocessing, thresholds
 from eigenlabel.methods.homogeneity import HomogeneityAnalysis
+from eigenlabel.methods.kernel_map import MEKA
 from eigenlabel.methods.kernel_sum import KernelSum
 from eigenlabel.methods.kgha import KGHA
+from eigenlabel.methods.margin import ASOClassifier
+from eigenlabel.methods.multivariate import SVMPerfClassifier
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.projected import DimensionsPath, ProjectedClassifierCV, dimensions_path
 from eigenlabel.methods.projection import (
@@ -20,6 +23,8 @@ from eigenlabel.methods.projection import (
 from eigenlabel.methods.projection_spectral import LPP, MLSI, PCA, PLS, DiscriminativeSelector
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
+from eigenlabel.methods.sparse_discriminant import MtSDA
+from eigenlabel.methods.sparse_discriminant_cv import MtSDACV
 from eigenlabel.methods.thresholded import ThresholdedClassifier
 from eigenlabel.methods.views import Views
 
@@ -31,18 +36,23 @@ __all__ = [
     "LDA",
     "LPP",
     "MDDM",
+    "MEKA",
     "MLSI",
     "OPLS",
     "PCA",
     "PLS",
+    "ASOClassifier",
     "DimensionsPath",
     "DiscriminativeSelector",
     "HomogeneityAnalysis",
     "HypergraphSpectral",
     "KernelSum",
     "MLkNN",
+    "MtSDA",
+    "MtSDACV",
     "OrthogonalCentroid",
     "ProjectedClassifierCV",
+    "SVMPerfClassifier",
     "SharedSubspaceClassifier",
     "SharedSubspaceClassifierCV",
     "ThresholdedClassifier",

@@ -160,12 +160,6 @@ class LabelCodec:
         """Whether thresholds apply: y was a label matrix."""
         return self.kind == "matrix"
 
-    def target(self, y: Any, Y: np.ndarray) -> np.ndarray:
-        """Give what scorers take as truth: the 0/1 matrix, or y, from Y where y is None."""
-        if self.multilabel:
-            return Y.astype(int)
-        return self.decide(signed_targets(Y)) if y is None else np.asarray(y).reshape(len(Y))
-
     def shape_scores(self, scores: np.ndarray) -> np.ndarray:
         """Give scores (n, m) in scikit-learn's shape: 1-D for a binary y."""
         return scores[:, 0] if self.kind == "binary" else scores

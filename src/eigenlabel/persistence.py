@@ -20,12 +20,17 @@ from eigenlabel.datasets import DataError
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods import projected, projection, projection_spectral
 from eigenlabel.methods.homogeneity import HomogeneityAnalysis
+from eigenlabel.methods.kernel_map import MEKA
 from eigenlabel.methods.kernel_sum import KernelSum
 from eigenlabel.methods.kernels import Kernel
 from eigenlabel.methods.kgha import KGHA
+from eigenlabel.methods.margin import ASOClassifier
+from eigenlabel.methods.multivariate import SVMPerfClassifier
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
+from eigenlabel.methods.sparse_discriminant import MtSDA
+from eigenlabel.methods.sparse_discriminant_cv import MtSDACV
 from eigenlabel.methods.stream import Sample, Stream
 from eigenlabel.methods.thresholded import ThresholdedClassifier
 from eigenlabel.methods.view_kernels import FittedView
@@ -37,6 +42,11 @@ _OURS = (
     SharedSubspaceClassifierCV,
     ThresholdedClassifier,
     MLkNN,
+    MEKA,
+    MtSDA,
+    MtSDACV,
+    ASOClassifier,
+    SVMPerfClassifier,
     projection.MDDM,
     projection.CCA,
     projection.OPLS,

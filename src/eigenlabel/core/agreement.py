@@ -159,9 +159,10 @@ def _all_at_once(P: HatSum, p: int) -> tuple[Floats, Floats]:
 
 def _orthonormal(P: HatSum, Z: Floats) -> Floats:
     """Orthonormalise inside the complement, so that the constraints hold to the last digit."""
-    Q, R = np.linalg.qr(P.project(Z))
-    Q = P.project(Q)
-    return np.asarray(Q * np.where(np.diag(R) < 0, -1.0, 1.0))
+    for _ in range(2):  # once more for what cancellation left
+        Z, R = np.linalg.qr(P.project(Z))
+        Z = Z * np.where(np.diag(R) < 0, -1.0, 1.0)
+    return Z
 
 
 @dataclass(frozen=True)

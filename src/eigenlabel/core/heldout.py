@@ -12,6 +12,8 @@ Two ways to the same numbers, chosen by their cost:
 
   and the scores are ``T_f - z``, intercept included. The weights fitted on the rest have
   coordinates ``diag(1 / (lam + N s)) (Q'T - Q_f'z)``.
+
+Where no factor fits in memory, each fold is solved for all shifts at once by its own products.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,9 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenlabel.core._types import Floats, Ints, Matrix
+from eigenlabel.core.krylov import KernelKrylovFactor, KrylovFactor
 from eigenlabel.core.operators import CentredOperator, weighted_mean
 from eigenlabel.core.ridge import SAFE, ReducedSystem, diagonalise
 from eigenlabel.core.spectral import (
+    CovarianceFactor,
     Factor,
     GramFactor,
     centre_gram,
@@ -202,11 +206,46 @@ class SmallFolds:
         return np.asarray(whole - np.swapaxes(B, 1, 2) @ zb - zat @ B + zat @ (QdQ @ zb))
 
 
+@dataclass(frozen=True)
+class SolvedFold:
+    """One fold, solved for all shifts; what is asked for is kept, the solutions are not."""
+
+    rows: Ints  # (1, size)
+    scores: dict[int, Floats]  # shift -> (1, size, m)
+    inner: dict[tuple[int, int], Floats]  # pair of shifts -> (1, m, m)
+
+    def evaluate(self, pairs: Pairs) -> tuple[dict[int, Floats], Floats]:
+        """Give scores and products of weights as :meth:`SingleFold.evaluate` does."""
+        scores = {i: self.scores[i] for pair in pairs for i in pair}
+        return scores, np.stack([self.inner[pair] for pair in pairs])
+
+
+def _krylov_fold(
+    factor: KrylovFactor | KernelKrylovFactor,
+    T: Floats,
+    fold: Fold,
+    shifts: Sequence[float],
+    pairs: Pairs,
+) -> SolvedFold:
+    train, test = training_rows(T.shape[0], fold), fold[1]
+    part, predict = factor.fold(train, test)
+    mean = weighted_mean(T[train], part.weights) if factor.centre else np.zeros(T.shape[1])
+    finite = [i for i, s in enumerate(shifts) if np.isfinite(s)]
+    solved = dict(zip(finite, part.solve(T[train], [shifts[i] for i in finite]), strict=True))
+    scores = {i: np.broadcast_to(mean, (1, len(test), len(mean))) for i in range(len(shifts))}
+    for i, c in solved.items():
+        scores[i] = (predict(c) + mean)[None]
+    if len(finite) < len(shifts):
+        solved[len(shifts) - 1] = part.gradient(T[train])
+    inner = {(i, j): part.inner(solved[i], solved[j])[None] for i, j in set(pairs)}
+    return SolvedFold(test[None], scores, inner)
+
+
 # Some folds of equal size, with their test rows (folds, size).
-FoldBlock = SingleFold | SmallFolds
+FoldBlock = SingleFold | SmallFolds | SolvedFold
 
 
-def _spectral_basis(factor: Factor) -> tuple[Floats, Floats]:
+def _spectral_basis(factor: GramFactor | CovarianceFactor) -> tuple[Floats, Floats]:
     """Give eigenvectors (n, t) and eigenvalues (t,) of the scaled, centred Gram matrix."""
     if isinstance(factor, GramFactor):
         K = factor.K if factor.root is None else factor.root[:, None] * factor.K * factor.root
@@ -218,7 +257,7 @@ def _spectral_basis(factor: Factor) -> tuple[Floats, Floats]:
 
 
 def _small_folds(
-    factor: Factor, T: Floats, folds: Sequence[Fold], shifts: Sequence[float]
+    factor: GramFactor | CovarianceFactor, T: Floats, folds: Sequence[Fold], shifts: Sequence[float]
 ) -> list[SmallFolds]:
     Q, lam = _spectral_basis(factor)
     n = T.shape[0]
@@ -275,7 +314,11 @@ def _prefers_one_factorisation(p: int, n: int, folds: Sequence[Fold], n_shifts: 
 
 
 def heldout(
-    factor: Factor, T: Floats, folds: Sequence[Fold], shifts: Sequence[float]
+    factor: Factor,
+    T: Floats,
+    folds: Sequence[Fold],
+    shifts: Sequence[float],
+    pairs: Pairs = (),
 ) -> list[FoldBlock]:
     """Prepare the exact held-out scores of every shift for every fold.
 
@@ -286,8 +329,11 @@ def heldout(
     factor : of all samples
     T : (n, m) targets, not centred
     folds : training and test rows of each fold
-    shifts : distinct, ``inf`` allowed
+    shifts : distinct, ``inf`` allowed as the last
+    pairs : of shifts that will be evaluated; Krylov factors have no others afterwards
     """
+    if isinstance(factor, (KrylovFactor, KernelKrylovFactor)):
+        return [_krylov_fold(factor, T, fold, shifts, pairs) for fold in folds]
     n = T.shape[0]
     p = n if isinstance(factor, GramFactor) else factor.operator.shape[1]
     if is_partition(n, folds) and _prefers_one_factorisation(p, n, folds, len(shifts)):

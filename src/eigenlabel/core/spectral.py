@@ -2,17 +2,20 @@
 
 ``ridge(s) = (Xc'WXc / n + s I)^-1 Xc'WT / n`` with ``n`` the total weight. Wide X and kernels go
 through the n x n Gram matrix (coefficients are dual, one per sample), tall X through the d x d
-covariance (coefficients are weights, one per feature). Both factors have the same verbs.
+covariance (coefficients are weights, one per feature), what fits neither through products
+(``core.krylov``). All factors have the same verbs.
 """
 
 import os
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.linalg import lapack
 
 from eigenlabel.core._types import Floats
 from eigenlabel.core.eigen import rank_tolerance
+from eigenlabel.core.krylov import KernelKrylovFactor, KrylovFactor
 from eigenlabel.core.operators import CentredOperator, total_weight, weighted_mean
 from eigenlabel.core.ridge import ShiftedSystem
 from eigenlabel.core.statistics import Statistics
@@ -203,7 +206,7 @@ class StatisticsFactor(PrimalFactor):
         return np.asarray(self._XT @ T)
 
 
-Factor = GramFactor | CovarianceFactor
+Factor = GramFactor | CovarianceFactor | KrylovFactor | KernelKrylovFactor
 
 
 def memory_limit() -> float:
@@ -214,12 +217,20 @@ def memory_limit() -> float:
         return float("inf")
 
 
-ADVICE = "Use fewer samples or fewer features (feature hashing, feature selection)."
+def exact_memory(p: int) -> float:
+    """Give the bytes of a p x p problem: three arrays of it are held at once."""
+    return 3 * 8.0 * p * p
 
 
-def check_memory(p: int, what: str, advice: str = ADVICE) -> None:
-    """Refuse a p x p problem (three arrays of it are held at once) that cannot fit."""
-    needed, limit = 3 * 8.0 * p * p, memory_limit()
+ADVICE = (
+    "Use solver='krylov', eigenlabel.MEKA in front of a linear method for kernels, fewer samples, "
+    "or fewer features (feature hashing, feature selection)."
+)
+
+
+def check_memory(p: int, what: str, advice: str = ADVICE, limit: float | None = None) -> None:
+    """Refuse a p x p problem that cannot fit in ``limit`` bytes, by default the machine's."""
+    needed, limit = exact_memory(p), memory_limit() if limit is None else limit
     if needed > limit:
         raise MemoryError(
             f"The {what} needs about {needed / 2**30:.0f} GiB for its {p} x {p} matrices, this "
@@ -227,14 +238,28 @@ def check_memory(p: int, what: str, advice: str = ADVICE) -> None:
         )
 
 
-def factorise(operator: CentredOperator, centre: bool = True, route: str = "auto") -> Factor:
+def factorise(
+    operator: CentredOperator,
+    centre: bool = True,
+    route: str = "auto",
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+    max_memory: float | None = None,
+    report: Callable[[str], None] = warnings.warn,
+) -> Factor:
     """Factor a linear problem by its shape.
 
-    ``route`` is "gram" (n x n), "covariance" (d x d) or "auto": the smaller of the two.
+    ``route`` is "gram" (n x n), "covariance" (d x d), "krylov" (products alone) or "auto": the
+    smaller side, or products if that does not fit in ``max_memory`` (all memory there is).
     """
     n, d = operator.shape
+    limit = memory_limit() if max_memory is None else max_memory
     if route == "auto":
         route = "gram" if n <= d else "covariance"
+        if exact_memory(min(n, d)) > limit:
+            route = "krylov"
+    if route == "krylov":
+        return KrylovFactor(operator, centre, tol, max_iter, limit, report)
     if route == "gram":
         check_memory(n, "Gram factor")
         return GramFactor(

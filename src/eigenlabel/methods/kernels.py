@@ -46,12 +46,13 @@ def mean_distance(X: Any) -> float:
     squares = _row_sums(X.multiply(X) if sp.issparse(X) else X * X)
     total = 0.0
     for rows in strips(n, n):
-        right = X[rows.start :]
-        products = X[rows] @ right.T
+        products = X[rows] @ X[rows.start :].T
         D = products.toarray() if sp.issparse(products) else np.asarray(products)
-        D = squares[rows, None] + squares[rows.start :] - 2.0 * D
-        np.fill_diagonal(D, 0.0)
-        D = np.sqrt(np.maximum(D, 0.0, out=D), out=D)
+        D *= -2.0
+        D += squares[rows, None]
+        D += squares[rows.start :]
+        np.fill_diagonal(D, 0.0)  # rounding leaves no distance of a row to itself
+        np.sqrt(np.maximum(D, 0.0, out=D), out=D)
         inner = rows.stop - rows.start
         total += float(D[:, :inner].sum()) + 2.0 * float(D[:, inner:].sum())
     return total / n**2

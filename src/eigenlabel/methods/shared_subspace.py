@@ -145,18 +145,21 @@ class BaseSharedSubspace(
         self.eigenlabels_ = solution.W
         self.eigenvalues_ = solution.eigenvalues
         self.n_components_ = solution.W.shape[1]
+        self.n_iter_ = getattr(factor, "n_iter", 1)
 
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
 
     def _product(self, X: Any, linear: str, dual: str) -> np.ndarray:
-        X = check_data(self, X, reset=False)
         if self._linear:
             return np.asarray(X @ getattr(self, linear).T)
         return self._kernel_product(X, getattr(self, dual))
 
     def _scores(self, X: Any) -> np.ndarray:
+        return self._scores_of_checked(check_data(self, X, reset=False))
+
+    def _scores_of_checked(self, X: Any) -> np.ndarray:
         scores = self._product(X, "coef_", "dual_coef_") + self.intercept_
         return scores.astype(self.intercept_.dtype, copy=False)
 
@@ -168,6 +171,7 @@ class BaseSharedSubspace(
         (n_samples, n_components_); column k belongs to column k of ``eigenlabels_``
         """
         check_is_fitted(self)
+        X = check_data(self, X, reset=False)
         embedded = self._product(X, "components_", "dual_components_") - self._embedding_offset
         return embedded.astype(self.intercept_.dtype, copy=False)
 
@@ -212,8 +216,18 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
         Keyword arguments of a callable kernel.
     fit_intercept : bool, default=True
         An intercept without penalty. False with a constant column in X gives the authors' setting.
-    solver : "auto", "gram" or "covariance"
-        Work on the n x n or the d x d side; "auto" takes the smaller one.
+    solver : "auto", "gram", "covariance" or "krylov"
+        Work on the n x n side, on the d x d side, or with products alone (conjugate gradients;
+        kernel values are computed anew in each iteration); "auto" takes the smaller side, and
+        products if it does not fit in memory and the kernel is linear.
+    tol : float >= 0, default=1e-6
+        "krylov" stops at residuals of this size, relative to the right side of its equations. The
+        relative error of the weights is at most tol (largest + shift) / (smallest + shift
+        eigenvalue of the covariance), and most often near tol.
+    max_iter : int >= 1, default=1000
+        Or after so many iterations, with a ConvergenceWarning that states the residual.
+    max_memory : bytes or None
+        For what a solver holds at once; None is the machine's memory.
 
     Attributes
     ----------
@@ -227,6 +241,8 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
     n_components_ : int
         ``n_components`` less the directions on which the features predict nothing.
     classes_ : (n_labels,), columns of a label matrix, or classes of a vector y
+    n_iter_ : int
+        Iterations of "krylov" for the final fit; 1 for the exact solvers.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Examples
@@ -252,6 +268,9 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
         kernel_params: dict | None = None,
         fit_intercept: bool = True,
         solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        max_memory: float | None = None,
     ) -> None:
         self.alpha = alpha
         self.beta = beta
@@ -263,6 +282,9 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
         self.kernel_params = kernel_params
         self.fit_intercept = fit_intercept
         self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_memory = max_memory
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SharedSubspaceClassifier":
         """Fit to samples X (n, d), or a kernel matrix (n, n), and labels y.

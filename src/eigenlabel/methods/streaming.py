@@ -28,7 +28,7 @@ from eigenlabel.methods.stream import Stream
 
 ADVICE = (
     "Hash the features (sklearn.feature_extraction.text.HashingVectorizer or FeatureHasher, "
-    "n_features=2**12, say), or fit all rows at once."
+    "n_features=2**12, say), or fit all rows at once with solver='krylov'."
 )
 
 
@@ -96,6 +96,7 @@ class StreamMixin:
             "eigenlabels_",
             "eigenvalues_",
             "n_components_",
+            "n_iter_",
             "_embedding_offset",
         }
     )
@@ -169,7 +170,8 @@ class StreamMixin:
             classes = self.classes_ if classes is None else classes
         self._check_stream()
         d = check_data(self, X, reset=True).shape[1]
-        check_memory(d, "covariance of the blocks", ADVICE)
+        limit = self._bounds()["max_memory"]
+        check_memory(d, "covariance of the blocks", ADVICE, limit)
         codec = LabelCodec.start(y, classes)
         self._codec, self.classes_ = codec, codec.classes
         return Stream.start(codec, self._stream_folds)
