@@ -44,6 +44,8 @@ def expected_failures(estimator):
 # The two checks that skip themselves: array API input needs an environment variable set before
 # scipy is imported, and there is no predict_proba for the check of its format.
 @pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.SkipTestWarning")
+# One check calls partial_fit after fit, which says that it begins anew.
+@pytest.mark.filterwarnings("ignore:fit keeps no statistics to add to:UserWarning")
 @parametrize_with_checks(instances(), expected_failed_checks=expected_failures)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

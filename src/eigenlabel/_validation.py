@@ -89,6 +89,13 @@ def check_row_weights(sample_weight: Any, n: int) -> np.ndarray | None:
 
 def check_scale(X: Any) -> None:
     """Refuse values whose products leave the range of floats; warn of features lost to rounding."""
+    check_largest(X)
+    if X.shape[0] > 1:
+        check_spread(_variances(X), max(X.shape), stacklevel=6)
+
+
+def check_largest(X: Any) -> None:
+    """Refuse values whose products leave the range of floats."""
     values = X.data if sp.issparse(X) else X
     largest = float(np.abs(values).max(initial=0.0))
     if largest > LARGEST or 0 < largest < 1 / LARGEST:
@@ -96,11 +103,12 @@ def check_scale(X: Any) -> None:
             f"The largest value of X is {largest:.3g}, whose squares leave the range of floats: "
             "rescale X, for instance with sklearn.preprocessing.MaxAbsScaler."
         )
-    if X.shape[0] < 2:
-        return
-    spread = _variances(X)
+
+
+def check_spread(spread: np.ndarray, size: int, stacklevel: int) -> None:
+    """Warn of features whose variances are lost to rounding beside those of others."""
     spread = spread[spread > spread.max(initial=0.0) * np.finfo(float).tiny]
-    limit = max(X.shape) * float(np.finfo(float).eps)
+    limit = size * float(np.finfo(float).eps)
     if spread.size and spread.min() < limit * spread.max():
         ratio = np.sqrt(spread.max() / spread.min())
         warnings.warn(
@@ -108,7 +116,7 @@ def check_scale(X: Any) -> None:
             "touches the large ones, and rounding may hide the small ones. Standardise X, for "
             "instance with sklearn.preprocessing.StandardScaler (with_mean=False if sparse).",
             UserWarning,
-            stacklevel=5,
+            stacklevel=stacklevel,
         )
 
 
@@ -118,7 +126,12 @@ def _variances(X: Any) -> np.ndarray:
         mean, variance = mean_variance_axis(X, axis=0)
     else:
         mean, variance = X.mean(axis=0, dtype=float), X.var(axis=0, dtype=float)
-    eps = float(np.finfo(X.dtype).eps)
+    return beyond_rounding(variance, mean, X.dtype)
+
+
+def beyond_rounding(variance: np.ndarray, mean: np.ndarray, dtype: Any) -> np.ndarray:
+    """Give variances, zero where they are rounding of the mean."""
+    eps = float(np.finfo(dtype).eps)
     return np.where(variance > (4 * eps * mean) ** 2, variance, 0.0)
 
 

@@ -15,6 +15,7 @@ from sklearn.preprocessing import add_dummy_feature
 from eigenlabel import metrics, model_selection, thresholds
 from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits
 from eigenlabel.core.spectral import memory_limit
+from eigenlabel.core.statistics import Accumulator, Block, Statistics
 from eigenlabel.datasets import DataError
 from eigenlabel.datasets._files import check_file
 from eigenlabel.labels import LabelCodec
@@ -31,6 +32,7 @@ from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
 from eigenlabel.methods.sparse_discriminant import MtSDA
 from eigenlabel.methods.sparse_discriminant_cv import MtSDACV
+from eigenlabel.methods.stream import Sample, Stream
 from eigenlabel.methods.thresholded import ThresholdedClassifier
 from eigenlabel.methods.view_kernels import FittedView
 from eigenlabel.preprocessing import DocumentFrequencySelector
@@ -68,6 +70,11 @@ _OURS = (
     LastFits,
     DocumentFrequencySelector,
     LabelCodec,
+    Accumulator,
+    Statistics,
+    Block,
+    Sample,
+    Stream,
     model_selection.MultilabelStratifiedKFold,
     model_selection.MultilabelStratifiedShuffleSplit,
     *{type(rule) for rule in thresholds.RULES.values()},

@@ -18,11 +18,10 @@ Where no factor fits in memory, each fold is solved for all shifts at once by it
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 import numpy as np
 
-from eigenlabel.core._types import Floats, Ints
+from eigenlabel.core._types import Floats, Ints, Matrix
 from eigenlabel.core.krylov import KernelKrylovFactor, KrylovFactor
 from eigenlabel.core.operators import CentredOperator, weighted_mean
 from eigenlabel.core.ridge import SAFE, ReducedSystem, diagonalise
@@ -33,7 +32,7 @@ from eigenlabel.core.spectral import (
     centre_gram,
     scaled_gram,
 )
-from eigenlabel.core.statistics import Statistics
+from eigenlabel.core.statistics import Statistics, left_out
 
 Fold = tuple[Ints | None, Ints]  # training rows (None: all the others), test rows
 Pairs = Sequence[tuple[int, int]]
@@ -105,25 +104,28 @@ def _gram_fold(factor: GramFactor, T: Floats, fold: Fold, shifts: Sequence[float
 
 
 def _covariance_fold(
-    factor: CovarianceFactor, statistics: Statistics, fold: Fold, shifts: Sequence[float]
+    statistics: Statistics,
+    tested: CentredOperator,
+    test: Ints,
+    shifts: Sequence[float],
+    centre: bool,
+    tolerance: float,
 ) -> SingleFold:
-    test = fold[1]
-    M, right, mean_x, mean = statistics.XX, statistics.XT, np.zeros(0), np.zeros(0)
-    if factor.centre:
-        M, right, mean_x, mean = statistics.centred()
-    system = ReducedSystem(M, right, [statistics.n * s for s in shifts], factor.tolerance)
+    """Reduce a training part given by its statistics; ``tested`` is about their origin."""
+    M, right = statistics.products(centre)
+    system = ReducedSystem(M, right, [statistics.n * s for s in shifts], tolerance)
 
     def predict(y: Floats) -> Floats:
         U = system.reduction.restore(y)
-        scores = factor.operator.rows(test).matmat(U)
-        return scores - mean_x @ U if factor.centre else scores
+        scores = tested.matmat(U)
+        return scores - statistics.x @ U if centre else scores
 
     return SingleFold(
         rows=test[None],
         shifts=shifts,
         total=statistics.n,
         system=system,
-        mean=mean if factor.centre else np.zeros(right.shape[1]),
+        mean=statistics.t if centre else np.zeros(right.shape[1]),
         predict=predict,
         metric=lambda b: b,
     )
@@ -132,20 +134,12 @@ def _covariance_fold(
 def _training_statistics(
     operator: CentredOperator, T: Floats, folds: Sequence[Fold]
 ) -> list[Statistics]:
-    """Collect the statistics of each training part; a partition is read once.
-
-    The other folds are added up rather than one subtracted from the total: an outlier in the fold
-    would otherwise leave its rounding errors behind.
-    """
+    """Collect the statistics of each training part; a partition is read once."""
     n = operator.shape[0]
     if not is_partition(n, folds):
         parts_of = (training_rows(n, fold) for fold in folds)
         return [Statistics.of(operator.rows(train), T[train]) for train in parts_of]
-    parts = [Statistics.of(operator.rows(test), T[test]) for _, test in folds]
-    before = list(accumulate(parts))
-    after = list(accumulate(parts[::-1]))[::-1]
-    inner = [before[k - 1] + after[k + 1] for k in range(1, len(parts) - 1)]
-    return [after[1], *inner, before[-2]]
+    return left_out([Statistics.of(operator.rows(test), T[test]) for _, test in folds])
 
 
 @dataclass(frozen=True)
@@ -348,6 +342,38 @@ def heldout(
         return [_gram_fold(factor, T, fold, shifts) for fold in folds]
     statistics = _training_statistics(factor.operator, T, folds)
     return [
-        _covariance_fold(factor, part, fold, shifts)
-        for part, fold in zip(statistics, folds, strict=True)
+        _covariance_fold(
+            part, factor.operator.rows(test), test, shifts, factor.centre, factor.tolerance
+        )
+        for part, (_, test) in zip(statistics, folds, strict=True)
+    ]
+
+
+def heldout_of_statistics(
+    parts: Sequence[Statistics],
+    X: Matrix,
+    tests: Sequence[Ints],
+    shifts: Sequence[float],
+    centre: bool,
+) -> list[SingleFold]:
+    """Prepare held-out scores of some rows X when all that is left of the samples is statistics.
+
+    Parameters
+    ----------
+    parts : of two or more folds
+    X : rows of samples that are in them, all or some
+    tests : those of each fold, by position in X
+    shifts, centre : as in :func:`heldout`
+    """
+    tolerance = sum(parts[1:], parts[0]).tolerance
+
+    def about(part: Statistics) -> Floats:
+        return part.origin if centre else np.zeros_like(part.origin)
+
+    return [
+        _covariance_fold(
+            part, CentredOperator.about(X[test], about(part)), test, shifts, centre, tolerance
+        )
+        for part, test in zip(left_out(parts), tests, strict=True)
+        if len(test)
     ]

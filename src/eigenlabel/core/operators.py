@@ -145,6 +145,13 @@ class CentredOperator:
             self._X, offset = _centre_full_columns(X, self.mean)
             self._rest = np.where(offset != 0, weighted_mean(self._X, weights), self.mean)
 
+    @classmethod
+    def about(cls, X: Matrix, origin: Floats) -> "CentredOperator":
+        """Give the operator ``X - 1 origin'`` for an origin from elsewhere."""
+        operator = cls(X, centre=False)
+        operator.mean = operator._rest = origin
+        return operator
+
     def _dense(self, rows: slice, columns: slice = slice(None)) -> Floats:
         block: Floats = self._X[rows, columns] - self._rest[columns]
         return block

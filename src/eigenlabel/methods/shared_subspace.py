@@ -20,9 +20,12 @@ from sklearn.utils.validation import check_is_fitted
 from eigenlabel._validation import check_data, check_number
 from eigenlabel.core.eigen import descending_eigh, positive_count
 from eigenlabel.core.operators import weighted_mean
-from eigenlabel.core.spectral import CovarianceFactor, Factor
+from eigenlabel.core.spectral import Factor, PrimalFactor, StatisticsFactor
+from eigenlabel.core.statistics import Statistics
 from eigenlabel.labels import signed_targets
 from eigenlabel.methods._base import KernelMixin, ScoreClassifier
+from eigenlabel.methods.stream import Stream
+from eigenlabel.methods.streaming import ForgetMixin, StreamMixin
 
 
 def default_rank(n_labels: int) -> int:
@@ -66,7 +69,7 @@ def orthonormalise(factor: Factor, directions: np.ndarray) -> np.ndarray:
 
     The first k of them span the first k directions, as a QR decomposition does.
     """
-    if isinstance(factor, CovarianceFactor) or factor.operator is not None:
+    if isinstance(factor, PrimalFactor) or factor.operator is not None:
         basis, R = np.linalg.qr(factor.primal(directions))
         return basis * _signs(R)
     # R'R = D'KD through a square root: Cholesky would break down on rounding.
@@ -81,7 +84,7 @@ def _signs(R: np.ndarray) -> np.ndarray:
 
 
 class BaseSharedSubspace(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, ScoreClassifier
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, StreamMixin, KernelMixin, ScoreClassifier
 ):
     """What the classifier and its tuned twin share: solving, storing, scoring, embedding."""
 
@@ -102,20 +105,41 @@ class BaseSharedSubspace(
         """Solve for one set of parameters and store what prediction needs."""
         for name in ("coef_", "components_", "dual_coef_", "dual_components_", "X_fit_"):
             vars(self).pop(name, None)  # of an earlier fit with another kernel
-        solution = solve_shared_subspace(factor, T, *parameters)
+        self._drop_stream()
         mean = weighted_mean(T, weights) if self.fit_intercept else np.zeros(T.shape[1])
+        centre = factor.operator.mean if self._linear else factor.row_mean
+        self._solve(factor, T, (centre, mean), X.dtype, parameters)
+        if not self._linear:
+            self.X_fit_ = X
+
+    def _fit_statistics(self, statistics: Statistics, parameters: tuple[float, float, int]) -> None:
+        """Solve for one set of parameters from statistics alone."""
+        m = len(statistics.t)
+        means = (np.zeros(len(statistics.x)), np.zeros(m))
+        if self.fit_intercept:
+            means = (statistics.mean, statistics.t)
+        factor = StatisticsFactor(statistics, self.fit_intercept)
+        self._solve(factor, np.eye(m), means, statistics.dtype, parameters)
+
+    def _solve(
+        self,
+        factor: Factor,
+        T: np.ndarray,
+        means: tuple[np.ndarray, np.ndarray],
+        dtype: Any,
+        parameters: tuple[float, float, int],
+    ) -> None:
+        centre, mean = means
+        solution = solve_shared_subspace(factor, T, *parameters)
         basis = orthonormalise(factor, solution.directions)
-        dtype = X.dtype
         if self._linear:
             coef = factor.primal(solution.coefficients)
-            centre = factor.operator.mean
             self.coef_ = coef.T.astype(dtype)
             self.components_ = basis.T.astype(dtype)
         else:
-            coef, centre = solution.coefficients, factor.row_mean
+            coef = solution.coefficients
             self.dual_coef_ = factor.dual(coef).astype(dtype)
             self.dual_components_ = factor.dual(basis).astype(dtype)
-            self.X_fit_ = X
         self.intercept_ = (mean - centre @ coef).astype(dtype)
         self._embedding_offset = (centre @ basis).astype(dtype)
         self.eigenlabels_ = solution.W
@@ -158,7 +182,7 @@ class BaseSharedSubspace(
         return tags
 
 
-class SharedSubspaceClassifier(BaseSharedSubspace):
+class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
     """Classify by shared-subspace least squares, linear or kernel, for given parameters.
 
     The label combinations that the features predict best (the *eigenlabels*, ``n_components`` of
@@ -272,11 +296,24 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
         sample_weight : (n_samples,) or None
             A weight of k counts like k copies of the sample.
         """
-        check_number("alpha", self.alpha, 0, inf=True)
-        check_number("beta", self.beta, 0)
+        self._check_penalties()
         X, self._codec, Y, weights = self._check_training(X, y, sample_weight)
         self.classes_ = self._codec.classes
         parameters = (self.alpha, self.beta, self._rank(self.n_components, Y.shape[1]))
         factor = self._factorise(X, weights)
         self._fit_factor(factor, X, signed_targets(Y), weights, parameters)
         return self
+
+    def _check_penalties(self) -> None:
+        check_number("alpha", self.alpha, 0, inf=True)
+        check_number("beta", self.beta, 0)
+
+    def _check_stream(self) -> None:
+        super()._check_stream()
+        self._check_penalties()
+
+    def _solve_stream(self, stream: Stream) -> None:
+        self._check_penalties()
+        statistics = stream.total()
+        rank = self._rank(self.n_components, len(statistics.t))
+        self._fit_statistics(statistics, (self.alpha, self.beta, rank))

@@ -10,11 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._validation import check_choice, check_number
 from eigenlabel.core.eigen import descending_eigh
-from eigenlabel.core.heldout import Fold, FoldBlock, heldout
-from eigenlabel.core.spectral import Factor
+from eigenlabel.core.heldout import Fold, FoldBlock, heldout, heldout_of_statistics
 from eigenlabel.labels import signed_targets
 from eigenlabel.methods._search import find_best, list_folds, make_scorer, tabulate, to_floats
 from eigenlabel.methods.shared_subspace import BaseSharedSubspace
+from eigenlabel.methods.stream import Stream
 from eigenlabel.scoring import GridScorer
 from eigenlabel.thresholds import Rule, get_rule
 
@@ -45,6 +45,11 @@ class Grid:
         """Pairs (alpha, beta), heaviest first."""
         betas, alphas = (sorted({float(v) for v in g})[::-1] for g in (self.betas, self.alphas))
         return [(a, b) for b in betas for a in alphas]
+
+    @property
+    def shift_pairs(self) -> list[tuple[int, int]]:
+        """The positions of beta and alpha + beta among the shifts, for all pairs."""
+        return [self.shift_pair(a, b) for a, b in self.penalties]
 
     def shift_pair(self, alpha: float, beta: float) -> tuple[int, int]:
         """Give the positions of beta and alpha + beta among the shifts."""
@@ -169,7 +174,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         folds = list_folds(self.cv, X, y, groups, codec, used)
         tuning = factor if len(used) == len(Y) else self._factorise(*_part(self, X, weights, used))
         search = _Search(
-            tuning,
+            heldout(tuning, T[used], folds, grid.shifts, grid.shift_pairs),
             Y[used],
             folds,
             grid,
@@ -222,6 +227,55 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         self.oof_scores_ = np.full((n, len(self.thresholds_)), np.nan)
         self.oof_scores_[used] = search.heldout_scores(best)
 
+    _solved = BaseSharedSubspace._solved | {
+        "alpha_",
+        "beta_",
+        "best_index_",
+        "best_score_",
+        "best_params_",
+        "cv_results_",
+        "score_grid_",
+        "thresholds_",
+        "oof_scores_",
+    }
+
+    @property
+    def _stream_folds(self) -> int:
+        return 5 if self.cv is None else int(self.cv)
+
+    def _check_stream(self) -> None:
+        super()._check_stream()
+        check_choice("threshold_on", self.threshold_on, ("heldout", "training"))
+        if self.cv is not None:
+            check_number("cv", self.cv, 2, integer=True)
+        self._rule = get_rule(self.threshold)
+
+    def _solve_stream(self, stream: Stream) -> None:
+        codec, rule = stream.codec, self._rule
+        kept, fold = stream.sample.blocks[0], stream.sample.folds[0]
+        numbers = [k for k, a in enumerate(stream.folds) if a.total is not None and a.total.n > 0]
+        if len(numbers) < 2:
+            raise ValueError(f"{len(fold)} samples are too few to tune on.")
+        folds: list[Fold] = [(None, np.flatnonzero(fold == k)) for k in numbers]
+        grid = self._grid(kept.Y.shape[1])
+        parts = [stream.folds[k].total for k in numbers]
+        tests = [test for _, test in folds]
+        y, rows = codec.decide(signed_targets(kept.Y)), np.arange(len(fold))
+        search = _Search(
+            heldout_of_statistics(parts, kept.X, tests, grid.shifts, self.fit_intercept),
+            kept.Y,
+            folds,
+            grid,
+            rule,
+            make_scorer(self.scoring, y, codec, kept.Y, rows, folds, kept.weights),
+        )
+        self._store_search(search, grid, rows, len(fold))
+        chosen = self.best_params_
+        parameters = (chosen["alpha"], chosen["beta"], chosen["n_components"])
+        self._fit_statistics(stream.total(), parameters)
+        if self.threshold_on == "training" and codec.multilabel:
+            self.thresholds_ = rule.fit(self._scores(kept.X), kept.Y, kept.weights)
+
     def predict(self, X: Any) -> Any:
         """Give label sets by the tuned thresholds, or classes if y was a vector."""
         check_is_fitted(self)
@@ -249,7 +303,7 @@ class _Search:
 
     def __init__(
         self,
-        factor: Factor,
+        blocks: list[FoldBlock],
         Y: np.ndarray,
         folds: list[Fold],
         grid: Grid,
@@ -258,13 +312,7 @@ class _Search:
     ) -> None:
         self.grid, self.rule, self.scorer = grid, rule, scorer
         self.n, self.m = Y.shape
-        self.blocks: list[FoldBlock] = heldout(
-            factor,
-            signed_targets(Y),
-            folds,
-            grid.shifts,
-            [grid.shift_pair(a, b) for a, b in grid.penalties],
-        )
+        self.blocks = blocks
         self.times = np.bincount(
             np.concatenate([test for _, test in folds]), minlength=self.n
         )  # how often each sample is held out
