@@ -16,10 +16,19 @@ from eigenlabel import (
 )
 from eigenlabel.cli import main
 from eigenlabel.comparison import wilcoxon
-from eigenlabel.datasets import known, make_shared_subspace
+from eigenlabel.datasets import DataError, known, make_shared_subspace
 from eigenlabel.experiment import Data, Method, Protocol, Splits, fit_split, plan, run
 from eigenlabel.metrics import METRICS
-from eigenlabel.reproduce import FIGURES, TABLES, Curves, compare, get_table, published
+from eigenlabel.reproduce import (
+    FIGURES,
+    TABLES,
+    Curves,
+    at_hand,
+    compare,
+    data_sets,
+    get_table,
+    published,
+)
 from eigenlabel.reproduce._claims import ViewChoice
 from eigenlabel.reproduce._figures import AtShare
 
@@ -351,3 +360,12 @@ def test_views_of_the_data_reach_the_model():
         fitted["joined"].scores, joined.decision_function(data.X[test]), rtol=1e-8
     )
     assert model.estimator.views is None
+
+
+def test_data_that_comes_along_is_at_hand(tmp_path, monkeypatch):
+    monkeypatch.setenv("EIGENLABEL_DATA", str(tmp_path))
+    for figure in (small_figure(), get_table("kgha-claims-debtags")):
+        assert at_hand(figure) == (figure, {})
+        assert data_sets(figure) == []
+    with pytest.raises(DataError, match="none of its data is there"):
+        at_hand(get_table("kgha-claims"))

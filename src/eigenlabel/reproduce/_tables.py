@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from eigenlabel.catalogue import METHODS
-from eigenlabel.datasets import DataError
+from eigenlabel.datasets import DataError, Dataset
 from eigenlabel.datasets._registry import owner
 from eigenlabel.experiment import Data, Method, Protocol, Splits
 from eigenlabel.experiment._protocol import find_file
@@ -104,6 +104,9 @@ class Table:
 
 
 def _files(data: Data) -> list[str]:
+    """List a data set's files; what is in memory or comes with the package has none."""
+    if isinstance(data.source, Dataset) or data.source == "debtags":
+        return []
     return [data.source] if isinstance(data.source, str) else list(data.source)
 
 
