@@ -13,8 +13,10 @@ from sklearn.datasets import make_blobs
 from sklearn.model_selection import PredefinedSplit
 
 from eigenlabel import MLkNN, SharedSubspaceClassifier, SharedSubspaceClassifierCV, distributed
-from eigenlabel.datasets import make_shared_subspace
+from eigenlabel.cli import main
+from eigenlabel.datasets import load, make_shared_subspace, save
 from eigenlabel.methods.stream import draw
+from eigenlabel.persistence import load_model
 
 SMALL = {"alphas": [0.1, np.inf], "betas": [1e-3, 0.1], "n_components": [1, 3]}
 
@@ -199,6 +201,26 @@ def test_a_killed_worker_costs_time_only(data, cluster, tmp_path):
         assert_equal_models(model, expected)
         found = distributed.predict(model, data.X).compute()
         np.testing.assert_array_equal(found, expected.predict(data.X))
+
+
+def test_the_command_line_fits_on_a_cluster(data, cluster, tmp_path, capsys):
+    save(data, tmp_path / "it.svm")
+    words = ["fit", tmp_path / "it.svm", "-o", tmp_path / "m.skops", "--set", "betas=[0.01, 1]"]
+    assert main([str(w) for w in (*words, "--cluster", cluster.scheduler_address)]) == 0
+    assert "chosen: alpha" in capsys.readouterr().out
+    saved = load_model(tmp_path / "m.skops").model
+    read = load(tmp_path / "it.svm")
+    cv = PredefinedSplit(draw(0, 120, 5)[0])
+    expected = SharedSubspaceClassifierCV(betas=[0.01, 1], cv=cv)
+    expected.fit(saved[:-1].transform(read.X), read.Y.toarray())
+    assert_equal_models(saved[-1], expected)
+    np.testing.assert_array_equal(
+        saved.predict(read.X), expected.predict(saved[0].transform(read.X))
+    )
+    assert not hasattr(saved[-1], "_stream")  # a file holds no samples
+    words = [*words[:-2], "--method", "linear-svm", "--cluster", cluster.scheduler_address]
+    assert main([str(w) for w in words]) == 1
+    assert "cannot be fitted from statistics of blocks" in capsys.readouterr().err
 
 
 def wait(X, seconds):

@@ -6,9 +6,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 
-from eigenlabel import SharedSubspaceClassifierCV, catalogue, report, thresholds
+from eigenlabel import SharedSubspaceClassifierCV, catalogue, distributed, report, thresholds
 from eigenlabel.cli._common import (
     TABLE_OPTIONS,
     add_data_options,
@@ -40,6 +40,12 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     known = "; ".join(f"{name}: {m.about}" for name, m in catalogue.METHODS.items())
     fit.add_argument("--method", default="shared-subspace", metavar="NAME", help=known)
     fit.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter")
+    fit.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="collect the statistics on the workers of a Dask scheduler, such as tcp://host:8786; "
+        "for the methods shared-subspace and ridge",
+    )
     fit.set_defaults(run=_fit)
 
     tune = commands.add_parser(
@@ -114,7 +120,10 @@ def _train(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Data
         arguments.prepare, data.X, feature_names=data.feature_names, categories=data.categories
     )
     start = time.perf_counter()
-    model = make_pipeline(prepare, method).fit(data.X, dense(data.Y))
+    if getattr(arguments, "cluster", None):
+        model = _fit_on_cluster(prepare, method, data, arguments.cluster)
+    else:
+        model = make_pipeline(prepare, method).fit(data.X, dense(data.Y))
     seconds = time.perf_counter() - start
     kept = {k: v for k, v in options.items() if k in TABLE_OPTIONS}
     noted = {"data": data.source, "samples": data.X.shape[0], "method": type(method).__name__}
@@ -129,6 +138,15 @@ def _train(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Data
     )
     save_model(saved, arguments.output)
     return saved, data, seconds
+
+
+def _fit_on_cluster(prepare: Any, method: Any, data: Dataset, address: str) -> Pipeline:
+    """Prepare the samples here and collect their statistics there."""
+    model = make_pipeline(prepare, method)  # not fitted as a whole, but its steps are
+    X = model[:-1].fit_transform(data.X, dense(data.Y))
+    with distributed.connect(address):
+        distributed.fit(method, X, dense(data.Y)).finish()
+    return model
 
 
 def _tell(saved: SavedModel, seconds: float, output: str) -> None:

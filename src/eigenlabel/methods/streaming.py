@@ -69,7 +69,7 @@ def _bad_row(X: Any) -> str:
     return f", row {row}"
 
 
-_BY_BLOCKS = ("partial_fit", "forget", "merge", "fit_files")
+_BY_BLOCKS = ("partial_fit", "forget", "merge", "fit_files", "finish")
 
 
 def _linear_only(model: Any) -> bool:
@@ -217,6 +217,18 @@ class StreamMixin:
         """
         with unchanged_on_error(self):
             self._absorb(X, y, classes, sample_weight)
+        return self
+
+    @available_if(_linear_only)
+    def finish(self) -> Any:
+        """Solve, and let go of the statistics, and of the rows that tuning keeps.
+
+        The model takes less memory then, and its file tells less; no block can be added to it.
+        """
+        if "_stream" not in vars(self):
+            raise NotFittedError("finish needs a model fitted by partial_fit or fit_files.")
+        self.intercept_  # noqa: B018  solves
+        self._drop_stream()
         return self
 
     @available_if(_linear_only)
