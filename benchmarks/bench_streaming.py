@@ -40,8 +40,39 @@ def at_once(X, Y):
     return SharedSubspaceClassifier(solver="covariance").fit(X, Y).coef_
 
 
+def time_workers(workers, parts, n, d, m, repeats):
+    """Time the statistics of partitions that lie on so many workers, each with one thread."""
+    import dask
+    from distributed import Client, LocalCluster, wait
+
+    from eigenlabel import distributed
+
+    settings = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with LocalCluster(n_workers=workers, **settings) as cluster, Client(cluster):
+        made = [dask.delayed(make_text, nout=2)(n, d, 50, m, seed) for seed in range(parts)]
+        X, Y = (dask.persist(*(pair[i] for pair in made)) for i in range(2))
+        wait([X, Y])
+        model = SharedSubspaceClassifier()
+        fit = partial(distributed.fit, model, list(X), list(Y))
+        times = interleaved({"fit": fit}, repeats)["fit"]
+        return float(np.median(times)), model.coef_
+
+
+def compare_workers(quick):
+    n, d, parts, repeats = (5_000, 2**9, 4, 3) if quick else (40_000, 2**11, 8, 3)
+    (one, single), (two, double) = (time_workers(w, parts, n, d, 20, repeats) for w in (1, 2))
+    difference = float(np.abs(single - double).max() / np.abs(single).max())
+    lines = [
+        "",
+        f"Statistics of {parts} partitions of {n} x {d} on a Dask cluster of processes: one worker "
+        f"{one:.1f} s, two workers {two:.1f} s, {one / two:.2f} times as fast; largest relative "
+        f"difference of coefficients {difference:.1e}.",
+    ]
+    return {"dask": {"one": one, "two": two, "difference": difference}}, lines
+
+
 def main(quick):
-    n, d, m, blocks = (20_000, 2**9, 20, 100) if quick else (200_000, 2**12, 100, 100)
+    n, d, m, blocks = (20_000, 2**9, 20, 100) if quick else (300_000, 2**12, 50, 100)
     X, Y = make_text(n, d, 50, m)
     calls = {"stream": partial(stream, X, Y, blocks), "at once": partial(at_once, X, Y)}
     difference = np.abs(stream(X, Y, blocks) - at_once(X, Y)).max()
@@ -58,8 +89,9 @@ def main(quick):
         "",
         f"Largest difference of coefficients: {difference:.1e}.",
     ]
-    figures = {"ratio": round(ratio, 3), "difference": difference, "seconds": middle}
-    finish("streaming", figures, lines)
+    figures = {"ratio": round(ratio, 3), "difference": float(difference), "seconds": middle}
+    more, told = compare_workers(quick)
+    finish("streaming", {**figures, **more}, lines + told)
 
 
 if __name__ == "__main__":
