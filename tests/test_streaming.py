@@ -268,12 +268,25 @@ def test_fit_ends_a_stream_and_a_stream_a_fit(data):
     assert_equal_models(model, SharedSubspaceClassifier().fit(X[100:], Y[100:]))
 
 
+def test_a_finished_model_is_that_of_fit(data):
+    X, Y = data
+    for kind in (SharedSubspaceClassifier, SharedSubspaceClassifierCV):
+        model = kind().partial_fit(X, Y)
+        expected = copy.deepcopy(model).predict(X)
+        assert model.finish() is model
+        fitted = set(vars(kind().fit(X, Y)))
+        assert set(vars(model)) == fitted
+        np.testing.assert_array_equal(model.predict(X), expected)
+        with pytest.raises(NotFittedError, match="finish needs a model fitted by partial_fit"):
+            model.finish()
+
+
 # What cannot be
 
 
 def test_linear_kernels_only(data):
     model = SharedSubspaceClassifier(kernel="rbf").fit(*data)
-    for name in ("partial_fit", "forget", "merge", "fit_files"):
+    for name in ("partial_fit", "forget", "merge", "fit_files", "finish"):
         assert not hasattr(model, name)
     with pytest.raises(AttributeError, match="kernel='linear' only, this is kernel='rbf'"):
         model.partial_fit(*data)

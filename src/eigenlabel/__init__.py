@@ -61,6 +61,7 @@ __all__ = [
     "comparison",
     "datasets",
     "dimensions_path",
+    "distributed",
     "experiment",
     "metrics",
     "model_selection",
@@ -71,10 +72,20 @@ __all__ = [
     "thresholds",
 ]
 
+LATER = (
+    "catalogue",
+    "comparison",
+    "distributed",
+    "experiment",
+    "persistence",
+    "report",
+    "reproduce",
+)
+
 
 def __getattr__(name: str) -> Any:
     """Import the modules around experiments when they are first asked for."""
-    if name in ("catalogue", "comparison", "experiment", "persistence", "report", "reproduce"):
+    if name in LATER:
         return import_module(f"eigenlabel.{name}")
     raise AttributeError(f"module 'eigenlabel' has no attribute {name!r}")
 

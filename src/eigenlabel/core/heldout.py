@@ -16,7 +16,7 @@ Two ways to the same numbers, chosen by their cost:
 Where no factor fits in memory, each fold is solved for all shifts at once by its own products.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,12 +113,13 @@ def _covariance_fold(
 ) -> SingleFold:
     """Reduce a training part given by its statistics; ``tested`` is about their origin."""
     M, right = statistics.products(centre)
+    x = statistics.x  # all that predictions need of the statistics
     system = ReducedSystem(M, right, [statistics.n * s for s in shifts], tolerance)
 
     def predict(y: Floats) -> Floats:
         U = system.reduction.restore(y)
         scores = tested.matmat(U)
-        return scores - statistics.x @ U if centre else scores
+        return scores - x @ U if centre else scores
 
     return SingleFold(
         rows=test[None],
@@ -133,12 +134,12 @@ def _covariance_fold(
 
 def _training_statistics(
     operator: CentredOperator, T: Floats, folds: Sequence[Fold]
-) -> list[Statistics]:
+) -> Iterable[Statistics]:
     """Collect the statistics of each training part; a partition is read once."""
     n = operator.shape[0]
     if not is_partition(n, folds):
         parts_of = (training_rows(n, fold) for fold in folds)
-        return [Statistics.of(operator.rows(train), T[train]) for train in parts_of]
+        return (Statistics.of(operator.rows(train), T[train]) for train in parts_of)
     return left_out([Statistics.of(operator.rows(test), T[test]) for _, test in folds])
 
 

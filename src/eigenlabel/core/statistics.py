@@ -8,7 +8,7 @@ Everything is centred: sums about the origin would lose the digits of features w
 against their spread.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
@@ -143,16 +143,20 @@ def _less_outer(A: Floats, x: Floats, w: float, t: Floats | None = None) -> Floa
     return A
 
 
-def left_out(parts: Sequence[Statistics]) -> list[Statistics]:
-    """Give the statistics of all parts but one, for each of two or more.
+def left_out(parts: Sequence[Statistics]) -> Iterator[Statistics]:
+    """Yield the statistics of all parts but one, for each of two or more.
 
     The others are added up rather than one subtracted from the total: an outlier in it would
     otherwise leave its rounding errors behind.
     """
-    before = list(accumulate(parts))
-    after = list(accumulate(parts[::-1]))[::-1]
-    inner = [before[k - 1] + after[k + 1] for k in range(1, len(parts) - 1)]
-    return [after[1], *inner, before[-2]]
+    after = list(accumulate(parts[:0:-1]))  # the last part, the last two, ...
+    yield after[-1]
+    before = parts[0]
+    for part in parts[1:-1]:
+        after.pop()
+        yield before + after[-1]
+        before = before + part
+    yield before
 
 
 @dataclass(frozen=True)

@@ -243,7 +243,12 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
     classes_ : (n_labels,), columns of a label matrix, or classes of a vector y
     n_iter_ : int
         Iterations of "krylov" for the final fit; 1 for the exact solvers.
+    n_samples_seen_ : int, where samples came in blocks, less those forgotten
     n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Samples may come in blocks (``partial_fit``, ``fit_files``), be taken out again (``forget``) and
+    models be merged (``merge``), all exactly, for a linear kernel: four to five d x d matrices of
+    memory, whatever n is.
 
     Examples
     --------

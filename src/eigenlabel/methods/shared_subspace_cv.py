@@ -106,6 +106,10 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
     thresholds_ : (n_labels,)
     and those of :class:`SharedSubspaceClassifier`.
 
+    Samples may come in blocks (``partial_fit``, ``fit_files``), for a linear kernel and an int cv.
+    Then a sample's fold depends on its position; statistics are kept by fold, and rows to compare
+    grid points on: all of them up to 2^24 samples times labels and 512 MiB, an even draw beyond.
+
     Examples
     --------
     >>> from eigenlabel import SharedSubspaceClassifierCV

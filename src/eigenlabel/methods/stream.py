@@ -104,7 +104,8 @@ class Stream:
     folds: tuple[Accumulator, ...]
     sample: Sample
     blocks: int = 0
-    position: int = 0
+    seen: int = 0  # samples, those forgotten included
+    offset: int = 0  # position of the first one
 
     @classmethod
     def start(cls, codec: LabelCodec, cv: int) -> "Stream":
@@ -117,15 +118,13 @@ class Stream:
         if cv == 1:
             folds, sample = (self.folds[0].add(block),), self.sample
         else:
-            fold, keys = draw(self.position, n, cv)
+            fold, keys = draw(self.offset + self.seen, n, cv)
             parts = (_rows(block, fold == k) for k in range(cv))
             folds = tuple(
                 a.add(part) if len(part.Y) else a for a, part in zip(self.folds, parts, strict=True)
             )
             sample = self.sample.add(block, fold, keys)
-        return replace(
-            self, folds=folds, sample=sample, blocks=self.blocks + 1, position=self.position + n
-        )
+        return replace(self, folds=folds, sample=sample, blocks=self.blocks + 1, seen=self.seen + n)
 
     def merge(self, other: "Stream") -> "Stream":
         """Take in another stream of the same labels and folds."""
@@ -134,7 +133,7 @@ class Stream:
             folds=tuple(a.merge(b) for a, b in zip(self.folds, other.folds, strict=True)),
             sample=self.sample.merge(other.sample),
             blocks=self.blocks + other.blocks,
-            position=self.position + other.position,
+            seen=self.seen + other.seen,
         )
 
     def settle(self) -> "Stream":

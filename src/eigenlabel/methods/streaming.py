@@ -69,7 +69,7 @@ def _bad_row(X: Any) -> str:
     return f", row {row}"
 
 
-_BY_BLOCKS = ("partial_fit", "forget", "merge", "fit_files")
+_BY_BLOCKS = ("partial_fit", "forget", "merge", "fit_files", "finish")
 
 
 def _linear_only(model: Any) -> bool:
@@ -123,6 +123,16 @@ class StreamMixin:
         for name in ("_stream", "n_samples_seen_"):
             vars(self).pop(name, None)
 
+    def _begin_anew(self) -> None:
+        for name in (*self._solved, "classes_"):
+            vars(self).pop(name, None)
+        self._drop_stream()
+
+    def _check_by_blocks(self) -> None:
+        """Refuse what cannot be fitted by blocks."""
+        _linear_only(self)
+        self._check_stream()
+
     def _check_filled(self, stream: Stream) -> None:
         total = stream.total()
         if total.n <= 0:
@@ -147,13 +157,19 @@ class StreamMixin:
         return Block(X, Y, check_weights(sample_weight, X))
 
     def _absorb(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any, where: str | None = None
+        self,
+        X: Any,
+        y: Any,
+        classes: Any,
+        sample_weight: Any,
+        where: str | None = None,
+        offset: int = 0,
     ) -> None:
         stream = vars(self).get("_stream")
         number = 1 if stream is None else stream.blocks + 1
         with _naming(where or f"Block {number}", X):
             if stream is None:
-                stream = self._start_stream(X, y, classes)
+                stream = replace(self._start_stream(X, y, classes), offset=offset)
             elif classes is not None and not np.array_equal(classes, self.classes_):
                 raise ValueError("classes differ from those of the first call.")
             block = self._check_block(X, y, sample_weight, stream.codec)
@@ -204,6 +220,18 @@ class StreamMixin:
         return self
 
     @available_if(_linear_only)
+    def finish(self) -> Any:
+        """Solve, and let go of the statistics, and of the rows that tuning keeps.
+
+        The model takes less memory then, and its file tells less; no block can be added to it.
+        """
+        if "_stream" not in vars(self):
+            raise NotFittedError("finish needs a model fitted by partial_fit or fit_files.")
+        self.intercept_  # noqa: B018  solves
+        self._drop_stream()
+        return self
+
+    @available_if(_linear_only)
     def merge(self, other: Any) -> Any:
         """Take in all samples of another model that was fitted by blocks, which stays as it is."""
         mine, theirs = (vars(model).get("_stream") for model in (self, other))
@@ -249,9 +277,7 @@ class StreamMixin:
         if not several:
             raise ValueError("fit_files got no paths.")
         with unchanged_on_error(self):
-            for name in (*self._solved, "classes_"):
-                vars(self).pop(name, None)
-            self._drop_stream()
+            self._begin_anew()
             for path in several:
                 like = self._absorb_file(Path(path), rows, like, options)
         return self
