@@ -20,6 +20,7 @@ from eigenlabel.methods.projection import (
 from eigenlabel.methods.projection_spectral import LPP, MLSI, PCA, PLS, DiscriminativeSelector
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
+from eigenlabel.methods.tagging import JEC
 from eigenlabel.methods.thresholded import ThresholdedClassifier
 from eigenlabel.methods.views import Views
 
@@ -27,6 +28,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CCA",
+    "JEC",
     "KGHA",
     "LDA",
     "LPP",

@@ -17,7 +17,8 @@ from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets import DataError
 from eigenlabel.labels import LabelCodec
-from eigenlabel.methods import projected, projection, projection_spectral
+from eigenlabel.methods import projected, projection, projection_spectral, tagging
+from eigenlabel.methods.distances import DistanceView
 from eigenlabel.methods.homogeneity import HomogeneityAnalysis
 from eigenlabel.methods.kernel_sum import KernelSum
 from eigenlabel.methods.kernels import Kernel
@@ -50,8 +51,10 @@ _OURS = (
     projected.DimensionsPath,
     KGHA,
     KernelSum,
+    tagging.JEC,
     HomogeneityAnalysis,
     FittedView,
+    DistanceView,
     Kernel,
     AtDimensionOfMDDM,
     LastFits,

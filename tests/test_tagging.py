@@ -1,0 +1,274 @@
+"""The taggers against their definitions written out, sample by sample."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import pairwise_distances
+from sklearn.model_selection import cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+
+from eigenlabel import JEC, Views
+from eigenlabel.methods import distances, kernels
+from eigenlabel.thresholds import Top
+
+TAGGERS = [JEC]
+
+
+@pytest.fixture
+def data(rng):
+    """Two views of 50 samples, histograms and numbers, ten new ones, and labels, one never seen."""
+    S = rng.standard_normal((60, 3))
+    histograms = rng.poisson(np.exp(S @ rng.standard_normal((3, 6)) + 1)).astype(float)
+    numbers = S @ rng.standard_normal((3, 8)) + 0.3 * rng.standard_normal((60, 8))
+    scores = S @ rng.standard_normal((3, 7)) + 0.5 * rng.standard_normal((60, 7))
+    Y = (scores > np.linspace(0, 2, 7)).astype(int)
+    Y[:50, 6] = 0
+    views = {"histograms": histograms, "numbers": numbers}
+    train = {name: A[:50] for name, A in views.items()}
+    new = {name: A[50:] for name, A in views.items()}
+    return train, Y[:50], new
+
+
+def naive_distance(metric, x, z):
+    if metric == "chi2":
+        return sum((a - b) ** 2 / (a + b) for a, b in zip(x, z, strict=True) if a + b > 0)
+    if metric == "kl":
+        p, q = x / x.sum() + 1e-10, z / z.sum() + 1e-10
+        p, q = p / p.sum(), q / q.sum()
+        return sum(a * np.log(a / b) for a, b in zip(p, q, strict=True))
+    return pairwise_distances([x], [z], metric=metric)[0, 0]
+
+
+def naive_distances(metric, X, Z):
+    return np.array([[naive_distance(metric, x, z) for z in Z] for x in X])
+
+
+def scaled_mean(metrics, train, queries):
+    """Average the views' distances, each divided by the largest of training pairs."""
+    total = 0
+    for name, metric in metrics.items():
+        own = naive_distances(metric, train[name], train[name])
+        total = total + naive_distances(metric, queries[name], train[name]) / own.max()
+    return total / len(metrics)
+
+
+@pytest.mark.parametrize("metric", ["l1", "l2", "cosine", "chi2", "kl"])
+def test_distances_are_their_definitions(metric, data):
+    train, _, new = data
+    X, Z = new["histograms"], train["histograms"]
+    found = distances.FUNCTIONS[metric](X, Z)
+    np.testing.assert_allclose(found, naive_distances(metric, X, Z), rtol=1e-9, atol=1e-9)
+
+
+def naive_jec(D, Y, k, n_tags):
+    """Makadia et al., the label transfer of one sample: tags in order."""
+    order = np.argsort(D, kind="stable")[:k]
+    frequency = Y.sum(axis=0)
+    tags = sorted(np.flatnonzero(Y[order[0]]), key=lambda t: -frequency[t])[:n_tags]
+    if len(tags) < n_tags:
+        value = {}
+        for t in set(np.flatnonzero(Y[order[1:]].any(axis=0))) - set(tags):
+            together = sum((Y[:, t] & Y[:, s]).sum() for s in tags) if tags else 1
+            value[t] = together * Y[order[1:], t].sum()
+        tags += sorted(sorted(value), key=lambda t: -value[t])[: n_tags - len(tags)]
+    return tags
+
+
+@pytest.mark.parametrize("metrics", [("chi2", "l2"), ("kl", "l1")])
+def test_jec_transfers_tags_as_defined(metrics, data):
+    train, Y, new = data
+    by_view = dict(zip(train, metrics, strict=True))
+    model = JEC(4, metric=by_view).fit(train, Y)
+    order = np.argsort(-model.decision_function(new), axis=1, kind="stable")
+    D = scaled_mean(by_view, train, new)
+    for row, d in zip(order, D, strict=True):
+        wanted = naive_jec(d, Y, 4, 3)
+        assert row[: len(wanted)].tolist() == wanted
+    top = JEC(4, metric=by_view, threshold=Top(3)).fit(train, Y)
+    assert (top.predict(new).sum(axis=1) == 3).all()
+
+
+def test_jec_with_one_neighbour_is_nearest_neighbour_classification(data):
+    train, Y, new = data
+    nearest = KNeighborsClassifier(1).fit(train["numbers"], Y)
+    model = JEC(1).fit(train["numbers"], Y)
+    assert (model.predict(new["numbers"]) == nearest.predict(new["numbers"])).all()
+
+
+def test_jec_ranks_the_rest_by_frequency_and_a_tag_never_seen_last(data):
+    train, Y, new = data
+    scores = JEC(2).fit(train["numbers"], Y).decision_function(new["numbers"])
+    assert (scores.argmin(axis=1) == 6).all()
+    assert (scores[:, 6] == -2).all()
+
+
+@pytest.mark.parametrize("tagger", TAGGERS)
+def test_views_in_all_forms_agree(tagger, data):
+    train, Y, new = data
+    expected = tagger().fit(train, Y).decision_function(new)
+    forms = {
+        "list": (list(train.values()), list(new.values()), {}),
+        "views": (Views(train), Views(new), {}),
+        "columns": (
+            np.hstack(list(train.values())),
+            np.hstack(list(new.values())),
+            {"views": {"a": slice(0, 6), "b": slice(6, None)}},
+        ),
+        "sparse": (
+            {k: sp.csr_array(v) for k, v in train.items()},
+            {k: sp.csr_array(v) for k, v in new.items()},
+            {},
+        ),
+    }
+    for fit, test, params in forms.values():
+        found = tagger(**params).fit(fit, Y).decision_function(test)
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("tagger", TAGGERS)
+def test_precomputed_distances_agree_with_features_and_split_together(tagger, data):
+    train, Y, new = data
+    D = {name: pairwise_distances(train[name]) for name in train}
+    cross = {name: pairwise_distances(new[name], train[name]) for name in train}
+    expected = tagger().fit(train, Y).decision_function(new)
+    found = tagger(metric="precomputed").fit(D, Y).decision_function(cross)
+    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7)  # distances by two formulas
+    arguments = {"y": Y, "cv": 3, "method": "decision_function"}
+    both = cross_val_predict(tagger(), Views(train), **arguments)
+    split = cross_val_predict(tagger(metric="precomputed"), Views(D), **arguments)
+    np.testing.assert_allclose(split, both, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("tagger", TAGGERS)
+def test_strips_change_nothing(tagger, data, monkeypatch):
+    train, Y, new = data
+    whole = tagger(threshold="f1").fit(train, Y)
+    monkeypatch.setattr(kernels, "CHUNK", 300)
+    parts = tagger(threshold="f1").fit(train, Y)
+    np.testing.assert_allclose(
+        parts.decision_function(new), whole.decision_function(new), rtol=1e-8, atol=1e-8
+    )
+    np.testing.assert_allclose(parts.thresholds_, whole.thresholds_, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("tagger", TAGGERS)
+def test_a_view_that_samples_lack_has_no_say_for_them(tagger, data):
+    train, Y, new = data
+    lacking = {"histograms": train["histograms"], "numbers": train["numbers"].copy()}
+    lacking["numbers"][:3] = np.nan
+    model = tagger().fit(lacking, Y)
+    only = model.decision_function({"histograms": new["histograms"]})
+    as_none = model.decision_function({"histograms": new["histograms"], "numbers": None})
+    gone = {"histograms": new["histograms"], "numbers": np.full((10, 8), np.nan)}
+    np.testing.assert_array_equal(only, as_none)
+    np.testing.assert_array_equal(only, model.decision_function(gone))
+    assert np.isfinite(model.decision_function(new)).all()
+    nothing = {name: np.full(A.shape, np.nan) for name, A in new.items()}
+    scores = model.decision_function(nothing)
+    order = np.argsort(-scores, axis=1, kind="stable")
+    assert (order == np.argsort(-Y.mean(axis=0), kind="stable")).all()
+
+
+@pytest.mark.parametrize("tagger", TAGGERS)
+def test_sparse_distances_list_the_only_neighbours(tagger, data):
+    train, Y, _ = data
+    D = pairwise_distances(train["numbers"])
+    graph = np.where(np.quantile(D, 0.3) > D, D, 0)
+    graph[0] = graph[:, 0] = 0  # a sample without neighbours
+    model = tagger(metric="precomputed").fit(sp.csr_array(graph), Y)
+    full = np.where(graph > 0, D, 1e6)
+    near = tagger(metric="precomputed").fit(full, Y)
+    found = model.decision_function(sp.csr_array(graph))
+    assert np.isfinite(found).all()
+    if tagger is JEC:
+        lists = (graph > 0).sum(axis=1) >= 5
+        np.testing.assert_array_equal(found[lists], near.decision_function(full)[lists])
+    assert (np.argsort(-found[0], kind="stable") == np.argsort(-Y.mean(0), kind="stable")).all()
+
+
+@pytest.mark.parametrize("tagger", TAGGERS)
+def test_distances_may_be_one_sided(tagger, data):
+    train, Y, _ = data
+    D = naive_distances("kl", train["histograms"], train["histograms"])
+    assert np.abs(D - D.T).max() > 0.01
+    given = tagger(metric="precomputed").fit(D, Y).decision_function(D)
+    named = tagger(metric="kl").fit(train["histograms"], Y).decision_function(train["histograms"])
+    np.testing.assert_allclose(given, named, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("tagger", TAGGERS)
+def test_transformers_and_float32(tagger, data):
+    train, Y, new = data
+    inside = tagger(transformers={"numbers": StandardScaler()}).fit(train, Y)
+    scaler = StandardScaler().fit(train["numbers"])
+    scaled = [{**views, "numbers": scaler.transform(views["numbers"])} for views in (train, new)]
+    outside = tagger().fit(scaled[0], Y)
+    np.testing.assert_allclose(
+        inside.decision_function(new), outside.decision_function(scaled[1]), rtol=1e-9, atol=1e-9
+    )
+    single = tagger().fit(train["numbers"].astype(np.float32), Y)
+    assert single.decision_function(new["numbers"].astype(np.float32)).dtype == np.float32
+
+
+@pytest.mark.parametrize("tagger", TAGGERS)
+@pytest.mark.parametrize(
+    ("change", "params", "message"),
+    [
+        (lambda X: X, {"metric": "gauss"}, "metric must be one of"),
+        (lambda X: -X, {"metric": "chi2"}, "Histograms are >= 0"),
+        (sp.csr_array, {"metric": "kl"}, "takes dense features"),
+        (lambda X: X, {"metric": "precomputed"}, "needs a square"),
+        (lambda X: -X @ X.T, {"metric": "precomputed"}, "Distances are >= 0"),
+        (lambda X: X, {"metric": lambda X, Z: X}, "A callable metric takes two matrices"),
+        (lambda X: X[:1], {}, "n_samples = 1"),
+        (lambda X: X, {"views": ["a"]}, "views must be a dict"),
+        (lambda X: X, {"threshold": "best"}, "Unknown threshold rule"),
+        (lambda X: X[:7], {}, "inconsistent numbers of samples"),
+    ],
+)
+def test_bad_input_is_refused(tagger, change, params, message, data):
+    train, Y, _ = data
+    X = change(train["histograms"])
+    Y = Y[:1] if len(Y) and X.shape[0] == 1 else Y
+    with pytest.raises((ValueError, TypeError), match=message):
+        tagger(**params).fit(X, Y).predict(X)
+
+
+@pytest.mark.parametrize("tagger", TAGGERS)
+def test_odd_labels_and_features(tagger, data):
+    train, Y, new = data
+    X = train["numbers"]
+    for labels in (Y[:, :1], np.zeros_like(Y), np.ones_like(Y), Y[:, [0, 0]]):
+        scores = tagger().fit(X, labels).decision_function(new["numbers"])
+        assert scores.shape == (10, labels.shape[1])
+        assert np.isfinite(scores).all()
+    twice = tagger().fit(X, Y[:, [0, 0]]).decision_function(new["numbers"])
+    np.testing.assert_array_equal(twice[:, 0], twice[:, 1])
+    constant = tagger().fit(np.ones((50, 2)), Y).decision_function(np.ones((3, 2)))
+    assert np.isfinite(constant).all()
+
+
+@pytest.mark.parametrize("name", ["n_neighbors"])
+def test_numbers_are_checked(name, data):
+    train, Y, _ = data
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        JEC(**{name: 0}).fit(train, Y)
+
+
+def test_no_square_array_of_samples(rng, monkeypatch):
+    """Distances of 3000 samples stay in strips of some hundred rows."""
+    monkeypatch.setattr(kernels, "CHUNK", 2**18)
+    sizes = []
+    measure = distances.FUNCTIONS["l1"]
+    monkeypatch.setitem(
+        distances.FUNCTIONS,
+        "l1",
+        lambda X, Z: sizes.append(X.shape[0] * Z.shape[0]) or measure(X, Z),
+    )
+    X, Y = rng.standard_normal((3000, 2)), rng.random((3000, 4)) < 0.3
+    for tagger in TAGGERS:
+        tagger(metric="l1", threshold="f1").fit({"a": X, "b": X[:, ::-1]}, Y).predict(
+            {"a": X[:5], "b": X[:5]}
+        )
+    assert max(sizes) <= 2**18
