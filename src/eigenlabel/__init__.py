@@ -21,6 +21,7 @@ from eigenlabel.methods.projection_spectral import LPP, MLSI, PCA, PLS, Discrimi
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
 from eigenlabel.methods.tagging import JEC
+from eigenlabel.methods.tagprop import TagProp
 from eigenlabel.methods.thresholded import ThresholdedClassifier
 from eigenlabel.methods.views import Views
 
@@ -47,6 +48,7 @@ __all__ = [
     "ProjectedClassifierCV",
     "SharedSubspaceClassifier",
     "SharedSubspaceClassifierCV",
+    "TagProp",
     "ThresholdedClassifier",
     "Views",
     "catalogue",

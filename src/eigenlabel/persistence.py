@@ -17,7 +17,7 @@ from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets import DataError
 from eigenlabel.labels import LabelCodec
-from eigenlabel.methods import projected, projection, projection_spectral, tagging
+from eigenlabel.methods import projected, projection, projection_spectral, tagging, tagprop
 from eigenlabel.methods.distances import DistanceView
 from eigenlabel.methods.homogeneity import HomogeneityAnalysis
 from eigenlabel.methods.kernel_sum import KernelSum
@@ -51,6 +51,7 @@ _OURS = (
     projected.DimensionsPath,
     KGHA,
     KernelSum,
+    tagprop.TagProp,
     tagging.JEC,
     HomogeneityAnalysis,
     FittedView,

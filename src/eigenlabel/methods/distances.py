@@ -124,6 +124,10 @@ class Neighbours:
     there: np.ndarray
     distances: np.ndarray
 
+    def __getitem__(self, rows: np.ndarray) -> "Neighbours":
+        """Give those of some samples."""
+        return Neighbours(self.index[rows], self.there[rows], self.distances[:, rows])
+
 
 def mean_over_views(D: np.ndarray) -> np.ndarray:
     """Average distances (views, samples, n) over the views that both have; infinite if none."""
