@@ -1,21 +1,24 @@
 """The taggers against their definitions written out, sample by sample."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
+from sklearn.kernel_approximation import AdditiveChi2Sampler
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
-from eigenlabel import JEC, TagProp, Views
+from eigenlabel import JEC, MBRM, FastTag, TagProp, Views
 from eigenlabel.methods import distances, kernels
 from eigenlabel.methods import tagprop as tagprop_module
 from eigenlabel.thresholds import Top
 
-TAGGERS = [JEC, TagProp]
+TAGGERS = [JEC, MBRM, TagProp]
 
 
 @pytest.fixture
@@ -106,7 +109,7 @@ def test_jec_ranks_the_rest_by_frequency_and_a_tag_never_seen_last(data):
     assert (scores[:, 6] == -2).all()
 
 
-@pytest.mark.parametrize("tagger", TAGGERS)
+@pytest.mark.parametrize("tagger", [*TAGGERS, FastTag])
 def test_views_in_all_forms_agree(tagger, data):
     train, Y, new = data
     expected = tagger().fit(train, Y).decision_function(new)
@@ -201,7 +204,7 @@ def test_distances_may_be_one_sided(tagger, data):
     np.testing.assert_allclose(given, named, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("tagger", TAGGERS)
+@pytest.mark.parametrize("tagger", [*TAGGERS, FastTag])
 def test_transformers_and_float32(tagger, data):
     train, Y, new = data
     inside = tagger(transformers={"numbers": StandardScaler()}).fit(train, Y)
@@ -239,7 +242,7 @@ def test_bad_input_is_refused(tagger, change, params, message, data):
         tagger(**params).fit(X, Y).predict(X)
 
 
-@pytest.mark.parametrize("tagger", TAGGERS)
+@pytest.mark.parametrize("tagger", [*TAGGERS, FastTag])
 def test_odd_labels_and_features(tagger, data):
     train, Y, new = data
     X = train["numbers"]
@@ -253,11 +256,27 @@ def test_odd_labels_and_features(tagger, data):
     assert np.isfinite(constant).all()
 
 
-@pytest.mark.parametrize("name", ["n_neighbors"])
-def test_numbers_are_checked(name, data):
+@pytest.mark.parametrize(
+    ("tagger", "params"),
+    [
+        (JEC, {"n_neighbors": 0}),
+        (TagProp, {"n_neighbors": 0}),
+        (TagProp, {"weights": "equal"}),
+        (TagProp, {"epsilon": 0.5}),
+        (TagProp, {"ridge": 0.0}),
+        (TagProp, {"max_iter": 0}),
+        (TagProp, {"tol": -1.0}),
+        (MBRM, {"bandwidth": 0.0}),
+        (MBRM, {"smoothing": 1.1}),
+        (FastTag, {"ridge": -1.0}),
+        (FastTag, {"trade_off": 0.0}),
+        (FastTag, {"blank_out": 1.0}),
+    ],
+)
+def test_parameters_are_checked(tagger, params, data):
     train, Y, _ = data
-    with pytest.raises(ValueError, match=f"{name} must be"):
-        JEC(**{name: 0}).fit(train, Y)
+    with pytest.raises(ValueError, match=f"{next(iter(params))} must be"):
+        tagger(**params).fit(train, Y)
 
 
 def test_no_square_array_of_samples(rng, monkeypatch):
@@ -401,3 +420,120 @@ def test_simplex_projection(rng):
         assert (found >= 0).all()
         others = rng.dirichlet(np.ones(6), 200)
         assert ((others - v) ** 2).sum(axis=1).min() >= ((found - v) ** 2).sum() - 1e-12
+
+
+def naive_mbrm(x, train, Y, widths, s):
+    """Feng et al., Eqs. 3 to 6: the joint of the sample and each label, over that of the sample."""
+    n, m = Y.shape
+    joint, alone = np.zeros(m), 0.0
+    for J in range(n):
+        density = 1.0
+        for name, sigma in widths.items():
+            d = np.linalg.norm(x[name] - train[name][J])
+            density *= np.exp(-(d**2) / (2 * sigma**2))
+        joint += density / n * ((1 - s) * Y[J] + s * Y.sum(axis=0) / n)
+        alone += density / n
+    return joint / alone
+
+
+def test_mbrm_is_its_definition(data):
+    train, Y, new = data
+    model = MBRM({"histograms": 0.3, "numbers": 0.5}, smoothing=0.2).fit(train, Y)
+    means = [pairwise_distances(A).mean() for A in train.values()]
+    np.testing.assert_allclose(model.bandwidth_, np.array([0.3, 0.5]) * means, rtol=1e-9)
+    widths = dict(zip(train, model.bandwidth_, strict=True))
+    scores = model.decision_function(new)
+    for i in range(10):
+        p = naive_mbrm({name: A[i] for name, A in new.items()}, train, Y, widths, 0.2)
+        np.testing.assert_allclose((scores[i] + 1) / 2, p, rtol=1e-9, atol=1e-12)
+
+
+def test_mbrm_between_nearest_neighbour_and_shares(data):
+    train, Y, new = data
+    X, Z = train["numbers"], new["numbers"]
+    wide = MBRM(1e6, smoothing=0).fit(X, Y).decision_function(Z)
+    np.testing.assert_allclose((wide + 1) / 2, np.tile(Y.mean(axis=0), (10, 1)), atol=1e-9)
+    narrow = MBRM(1e-3, smoothing=0).fit(X, Y).predict(1e3 * Z)  # densities far below tiny
+    nearest = KNeighborsClassifier(1).fit(X, Y).predict(1e3 * Z)
+    assert (narrow == nearest).all()
+
+
+def naive_fasttag(X, Y, ridge, gamma, p, n_sweeps):
+    """Chen et al.: alternate between B and W, each in closed form, on centred X."""
+    n, m = Y.shape
+    Xc = X - X.mean(axis=0)
+    B, q = np.eye(m), 1 - p
+    S = Y.T @ Y
+    P, Q = q * S, q * q * S + np.diag(q * p * np.diag(S))
+    for _ in range(n_sweeps):
+        target = Y @ B.T
+        W = np.linalg.solve(Xc.T @ Xc + n * ridge * np.eye(X.shape[1]), Xc.T @ target)
+        b = target.mean(axis=0)
+        B = np.linalg.solve((gamma * Q + Y.T @ Y).T, (gamma * P + (Xc @ W + b).T @ Y).T).T
+    return W, b - X.mean(axis=0) @ W, B
+
+
+def test_fasttag_is_where_alternating_steps_arrive(data):
+    train, Y, new = data
+    Y, X = Y[:, :5].astype(float), np.hstack(list(train.values()))
+    model = FastTag(0.5, 2.0, 0.4).fit(train, Y.astype(int))
+    W, b, B = naive_fasttag(X, Y, 0.5, 2.0, 0.4, 2000)
+    np.testing.assert_allclose(model.coef_, W, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(model.intercept_, b, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(model.completion_, B, rtol=1e-7, atol=1e-9)
+    scores = 2 * (np.hstack(list(new.values())) @ W + b) - 1
+    np.testing.assert_allclose(model.decision_function(new), scores, rtol=1e-7, atol=1e-8)
+
+
+def test_fasttag_expectation_is_the_mean_over_blanked_labels(data):
+    """The completion alone (features that say nothing) minimises the error over all blankings."""
+    _, Y, _ = data
+    Y, p = Y[:, :4], 0.3
+    rows, weights, wanted = [], [], []
+    for y in Y:
+        for kept in itertools.product([0, 1], repeat=4):
+            rows.append(y * kept)
+            weights.append(np.prod([1 - p if k else p for k in kept]))
+            wanted.append(y)
+    root = np.sqrt(weights)[:, None]
+    expected = np.linalg.lstsq(root * np.array(rows), root * np.array(wanted), rcond=None)[0].T
+    model = FastTag(1.0, 1e9, p).fit(np.ones((50, 1)), Y)
+    np.testing.assert_allclose(model.completion_, expected, rtol=1e-7, atol=1e-7)  # gamma 1e9
+
+
+def test_fasttag_limits(data):
+    train, Y, new = data
+    X, Z, Y = train["numbers"], new["numbers"], Y[:, :5]
+    ridge = Ridge(alpha=50 * 0.3).fit(X, Y).predict(Z)
+    found = FastTag(0.3, 1e10, 0.0).fit(X, Y).decision_function(Z)
+    np.testing.assert_allclose((found + 1) / 2, ridge, rtol=1e-6, atol=1e-7)  # trade_off 1e10
+    chi2 = AdditiveChi2Sampler()
+    mapped = FastTag(transformers=chi2).fit(train["histograms"], Y)
+    outside = FastTag().fit(chi2.fit_transform(train["histograms"]), Y)
+    np.testing.assert_allclose(mapped.coef_, outside.coef_, rtol=1e-12)
+
+
+def test_fasttag_takes_a_missing_view_as_zeros(data):
+    train, Y, new = data
+    hidden, zeros = train["numbers"].copy(), train["numbers"].copy()
+    hidden[:4], zeros[:4] = np.nan, 0
+    a = FastTag().fit({**train, "numbers": hidden}, Y)
+    b = FastTag().fit({**train, "numbers": zeros}, Y)
+    np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-12)
+    only = a.decision_function({"histograms": new["histograms"]})
+    np.testing.assert_allclose(
+        only, b.decision_function({**new, "numbers": np.zeros((10, 8))}), rtol=1e-10, atol=1e-12
+    )
+    sparse = FastTag().fit({**train, "histograms": sp.csr_array(train["histograms"])}, Y)
+    whole = FastTag().fit(train, Y)
+    np.testing.assert_allclose(sparse.coef_, whole.coef_, rtol=1e-8, atol=1e-10)
+
+
+def test_fasttag_with_a_tag_never_seen_and_wide_features(data, rng):
+    _, Y, _ = data
+    X = rng.standard_normal((50, 200))
+    model = FastTag(1e-3).fit(X, Y)
+    assert (model.completion_[6] == 0).all()
+    np.testing.assert_allclose(model.decision_function(X)[:, 6], -1, atol=1e-12)
+    again = FastTag(1e-3).fit(sp.csr_array(X), Y)
+    np.testing.assert_allclose(again.coef_, model.coef_, rtol=1e-6, atol=1e-9)

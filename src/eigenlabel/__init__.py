@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from eigenlabel import datasets, metrics, model_selection, preprocessing, thresholds
+from eigenlabel.methods.fasttag import FastTag
 from eigenlabel.methods.homogeneity import HomogeneityAnalysis
 from eigenlabel.methods.kernel_sum import KernelSum
 from eigenlabel.methods.kgha import KGHA
@@ -20,7 +21,7 @@ from eigenlabel.methods.projection import (
 from eigenlabel.methods.projection_spectral import LPP, MLSI, PCA, PLS, DiscriminativeSelector
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
-from eigenlabel.methods.tagging import JEC
+from eigenlabel.methods.tagging import JEC, MBRM
 from eigenlabel.methods.tagprop import TagProp
 from eigenlabel.methods.thresholded import ThresholdedClassifier
 from eigenlabel.methods.views import Views
@@ -33,6 +34,7 @@ __all__ = [
     "KGHA",
     "LDA",
     "LPP",
+    "MBRM",
     "MDDM",
     "MLSI",
     "OPLS",
@@ -40,6 +42,7 @@ __all__ = [
     "PLS",
     "DimensionsPath",
     "DiscriminativeSelector",
+    "FastTag",
     "HomogeneityAnalysis",
     "HypergraphSpectral",
     "KernelSum",

@@ -17,7 +17,7 @@ from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets import DataError
 from eigenlabel.labels import LabelCodec
-from eigenlabel.methods import projected, projection, projection_spectral, tagging, tagprop
+from eigenlabel.methods import fasttag, projected, projection, projection_spectral, tagging, tagprop
 from eigenlabel.methods.distances import DistanceView
 from eigenlabel.methods.homogeneity import HomogeneityAnalysis
 from eigenlabel.methods.kernel_sum import KernelSum
@@ -28,6 +28,7 @@ from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
 from eigenlabel.methods.thresholded import ThresholdedClassifier
 from eigenlabel.methods.view_kernels import FittedView
+from eigenlabel.methods.views import FittedTable
 from eigenlabel.preprocessing import DocumentFrequencySelector
 
 # All that a file may hold besides what skops knows to be harmless itself.
@@ -51,10 +52,13 @@ _OURS = (
     projected.DimensionsPath,
     KGHA,
     KernelSum,
+    tagging.MBRM,
+    fasttag.FastTag,
     tagprop.TagProp,
     tagging.JEC,
     HomogeneityAnalysis,
     FittedView,
+    FittedTable,
     DistanceView,
     Kernel,
     AtDimensionOfMDDM,
