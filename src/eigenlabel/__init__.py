@@ -4,11 +4,13 @@ from importlib import import_module
 from typing import Any
 
 from eigenlabel import datasets, metrics, model_selection, preprocessing, thresholds
+from eigenlabel.methods.birelation import BiRelationGraph
 from eigenlabel.methods.fasttag import FastTag
 from eigenlabel.methods.homogeneity import HomogeneityAnalysis
 from eigenlabel.methods.kernel_sum import KernelSum
 from eigenlabel.methods.kgha import KGHA
 from eigenlabel.methods.neighbours import MLkNN
+from eigenlabel.methods.networks import GaussianFields
 from eigenlabel.methods.projected import DimensionsPath, ProjectedClassifierCV, dimensions_path
 from eigenlabel.methods.projection import (
     CCA,
@@ -40,9 +42,11 @@ __all__ = [
     "OPLS",
     "PCA",
     "PLS",
+    "BiRelationGraph",
     "DimensionsPath",
     "DiscriminativeSelector",
     "FastTag",
+    "GaussianFields",
     "HomogeneityAnalysis",
     "HypergraphSpectral",
     "KernelSum",

@@ -17,7 +17,16 @@ from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets import DataError
 from eigenlabel.labels import LabelCodec
-from eigenlabel.methods import fasttag, projected, projection, projection_spectral, tagging, tagprop
+from eigenlabel.methods import (
+    birelation,
+    fasttag,
+    networks,
+    projected,
+    projection,
+    projection_spectral,
+    tagging,
+    tagprop,
+)
 from eigenlabel.methods.distances import DistanceView
 from eigenlabel.methods.homogeneity import HomogeneityAnalysis
 from eigenlabel.methods.kernel_sum import KernelSum
@@ -52,6 +61,8 @@ _OURS = (
     projected.DimensionsPath,
     KGHA,
     KernelSum,
+    birelation.BiRelationGraph,
+    networks.GaussianFields,
     tagging.MBRM,
     fasttag.FastTag,
     tagprop.TagProp,
