@@ -19,7 +19,17 @@ from eigenlabel.core.statistics import Accumulator, Block, Statistics
 from eigenlabel.datasets import DataError
 from eigenlabel.datasets._files import check_file
 from eigenlabel.labels import LabelCodec
-from eigenlabel.methods import projected, projection, projection_spectral
+from eigenlabel.methods import (
+    birelation,
+    fasttag,
+    networks,
+    projected,
+    projection,
+    projection_spectral,
+    tagging,
+    tagprop,
+)
+from eigenlabel.methods.distances import DistanceView
 from eigenlabel.methods.homogeneity import HomogeneityAnalysis
 from eigenlabel.methods.kernel_map import MEKA
 from eigenlabel.methods.kernel_sum import KernelSum
@@ -35,6 +45,7 @@ from eigenlabel.methods.sparse_discriminant_cv import MtSDACV
 from eigenlabel.methods.stream import Sample, Stream
 from eigenlabel.methods.thresholded import ThresholdedClassifier
 from eigenlabel.methods.view_kernels import FittedView
+from eigenlabel.methods.views import FittedTable
 from eigenlabel.preprocessing import DocumentFrequencySelector
 
 # All that a file may hold besides what skops knows to be harmless itself.
@@ -63,8 +74,16 @@ _OURS = (
     projected.DimensionsPath,
     KGHA,
     KernelSum,
+    birelation.BiRelationGraph,
+    networks.GaussianFields,
+    tagging.MBRM,
+    fasttag.FastTag,
+    tagprop.TagProp,
+    tagging.JEC,
     HomogeneityAnalysis,
     FittedView,
+    FittedTable,
+    DistanceView,
     Kernel,
     AtDimensionOfMDDM,
     LastFits,
