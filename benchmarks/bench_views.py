@@ -14,7 +14,7 @@ from eigenlabel import KGHA, metrics
 from eigenlabel.datasets import load, load_debtags
 
 WANTED = 1e-6
-FACTOR = 11  # ALS is given so many times the eigen-solution's time
+FACTOR = 12  # aims a little above ten times the eigen-solution's time
 
 
 def distance(A, B):
@@ -39,16 +39,16 @@ def solvers(n, p):
     setting = {"n_components": p, "views": data.views, "random_state": 0}
     eigen = KGHA(**setting)
     eigen_seconds = fit(eigen, X, Y)
-    # The time of a sweep, from two short runs; then as many sweeps as the time allows.
-    few, more = (fit(KGHA(**setting, solver="als", n_sweeps=k, tol=0), X, Y) for k in (1, 11))
-    sweep = max(1e-4, (more - few) / 10)
-    n_sweeps = max(10, int((FACTOR * eigen_seconds - few) / sweep))
-    als = KGHA(**setting, solver="als", n_sweeps=n_sweeps, tol=WANTED / 1e3)
-    als_seconds = fit(als, X, Y)
-    left = distance(als.object_scores_, eigen.object_scores_)
+    n_sweeps, als_seconds, left = 1000, 0.0, np.inf
+    while left > WANTED and als_seconds < 10 * eigen_seconds:
+        als = KGHA(**setting, solver="als", n_sweeps=n_sweeps, tol=WANTED / 1e3)
+        als_seconds = fit(als, X, Y)
+        left = distance(als.object_scores_, eigen.object_scores_)
+        n_sweeps = int(n_sweeps * max(1.1, FACTOR * eigen_seconds / als_seconds))
     lines = [
         f"Debtags, {n} packages, {len(data.views)} views with Gaussian kernels, {Y.shape[1]} "
-        f"labels, p = {p}; whole fits, kernels included. ALS may take {FACTOR} times as long.",
+        f"labels, p = {p}; whole fits, kernels included, processor time. ALS gets as many sweeps "
+        "as fit into ten times the eigen-solution's time.",
         "",
         "| solver | seconds | sweeps | distance from the eigen-solution |",
         "|---|---|---|---|",
@@ -118,7 +118,7 @@ def main(quick):
             for choice in CHOICES
         ),
     ]
-    wanted = f"als_per_eigen >= 10, or ALS not arrived within {FACTOR} times"
+    wanted = "als_per_eigen >= 10, arrived or not"
     finish("views", {**figures, "wanted": wanted}, lines)
 
 
