@@ -448,6 +448,17 @@ def test_reproduce_runs_what_is_there(data_folder, tmp_path, capsys, monkeypatch
     assert capsys.readouterr().out.splitlines()[-1].startswith("1 of 1 runs to do")
 
 
+def test_closed_output_and_folders_that_cannot_be_written_to(folder, monkeypatch, capsys):
+    predict = ["predict", folder / "m.skops", folder / "test.arff"]
+    monkeypatch.setattr(os, "access", lambda place, mode: mode != os.W_OK)
+    assert run(*predict, "-o", folder / "x.csv") == 1
+    assert "x.csv: its folder cannot be written to" in capsys.readouterr().err
+    monkeypatch.undo()
+    monkeypatch.setattr(sys, "stdout", None)
+    assert run(*predict) == 2
+    assert run(*predict, "-o", folder / "x.csv") == 0
+
+
 def test_what_is_known_of_the_spread_is_said(capsys):
     table = replace(TABLES["mlls-table3"], data=dict(list(TABLES["mlls-table3"].data.items())[:1]))
     for outside, said in (
