@@ -2,6 +2,7 @@
 
 import numpy as np
 import scipy.linalg as sl
+from sklearn.linear_model import LassoLars
 
 
 def ridge(X, T, shift, weights=None, centre=True):
@@ -71,3 +72,65 @@ def best_thresholds(scores, Y, value, weights=None):
     figures = [value(w @ ((scores > c) & Y), w @ (scores > c), w @ Y) for c in cuts]
     best = np.flatnonzero(np.array(figures) == max(figures))[0]
     return scores > cuts[best], figures[best]
+
+
+def equicorrelation(p, rho):
+    """Definition 1 of Han et al. (AAAI 2010)."""
+    return (1 - rho) * np.eye(p) + rho * np.ones((p, p))
+
+
+def paper_elastic_net(X, t, l1, l2, rho):
+    """Problem (6) of Han et al. by LARS on the (n + p) x p matrix, on X and t as they are."""
+    p = X.shape[1]
+    lam, Q = np.linalg.eigh(equicorrelation(p, rho))
+    root = (Q * np.sqrt(np.maximum(lam, 0))) @ Q.T
+    augmented = np.vstack([X, np.sqrt(l2) * root]) / np.sqrt(1 + l2)
+    target = np.r_[t, np.zeros(p)]
+    gamma = l1 / np.sqrt(1 + l2)
+    # scikit-learn has 1 / (2 rows) before the squared error.
+    lars = LassoLars(alpha=gamma / (2 * len(target)), fit_intercept=False, max_iter=100_000)
+    return lars.fit(augmented, target).coef_ / np.sqrt(1 + l2)
+
+
+def sda_objective(X, Y, B, theta, l1, l2, rho):
+    """Eq. 1 of Han et al., on X and Y as they are."""
+    quadratic = np.trace(B.T @ equicorrelation(len(B), rho) @ B)
+    return (np.sum((Y @ theta - X @ B) ** 2) + l2 * quadratic + l1 * np.abs(B).sum()) / len(X)
+
+
+def paper_mtsda(X, Y, theta, l1, l2, rho, steps, exact):
+    """Algorithm 2 of Han et al. from a given theta, with either score step; B, theta, objectives.
+
+    X and Y are taken as they are.
+    """
+    n = len(X)
+    B, objectives = None, []
+    for k in range(steps):
+        if k and exact:
+            lam, V = np.linalg.eigh(Y.T @ Y / n)
+            D = (V / np.sqrt(lam)) @ V.T
+            U, _, Vt = np.linalg.svd(D @ Y.T @ X @ B / n, full_matrices=False)
+            theta = D @ U @ Vt
+        elif k:
+            U, _, Vt = np.linalg.svd(X @ B / np.sqrt(n), full_matrices=False)
+            theta = np.sqrt(n) * np.linalg.pinv(Y) @ U @ Vt  # Eq. 9
+        B = np.column_stack([paper_elastic_net(X, Y @ t, l1, l2, rho) for t in theta.T])
+        objectives.append(sda_objective(X, Y, B, theta, l1, l2, rho))
+    return B, theta, np.array(objectives)
+
+
+def penalised_discriminant_analysis(X, y, l2, omega):
+    """Hastie, Buja, Tibshirani (1995): directions, and discriminants of the nearest mean in them.
+
+    Directions solve ``S_B v = lambda (S_W + l2 Omega) v``; in them the metric is the identity.
+    """
+    X = X - X.mean(axis=0)
+    classes = np.unique(y)
+    means = np.array([X[y == c].mean(axis=0) for c in classes])
+    sizes = np.array([(y == c).sum() for c in classes])
+    within = sum((X[y == c] - m).T @ (X[y == c] - m) for c, m in zip(classes, means, strict=True))
+    between = (means.T * sizes) @ means
+    _, V = sl.eigh(between, within + l2 * omega)
+    V = V[:, ::-1][:, : len(classes) - 1]
+    Z, M = X @ V, means @ V
+    return V, Z @ M.T - 0.5 * (M**2).sum(axis=1)

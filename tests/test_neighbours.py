@@ -98,8 +98,10 @@ def test_an_index_of_ones_own(data):
         data[2],
     )
     exact = MLkNN(5).fit(X, Y).predict_proba(X_new)
-    indexed = MLkNN(5, index=NearestNeighbors(algorithm="ball_tree")).fit(X, Y)
+    index = NearestNeighbors(algorithm="ball_tree")
+    indexed = MLkNN(5, index=index).fit(X, Y)
     np.testing.assert_allclose(indexed.predict_proba(X_new), exact)
+    assert not hasattr(index, "n_samples_fit_")  # what was passed in stays as it was
 
 
 def test_duplicates_zero_rows_and_few_samples():

@@ -27,6 +27,22 @@ def test_products_equal_the_dense_matrix(X, rng, weighted, centre):
         np.testing.assert_allclose(op.covariance(), Xc.T @ W @ Xc, atol=1e-11)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_columns_and_their_products_equal_the_dense_matrix(X, rng, weighted):
+    w = rng.uniform(0.5, 2, len(X)) if weighted else np.ones(len(X))
+    Xc = X - np.average(X, axis=0, weights=w)
+    first, second = np.array([2, 0]), np.array([1, 3, 2])
+    for form in forms(X):
+        op = CentredOperator(form, w if weighted else None)
+        a, b = op.columns(first), op.columns(second)
+        assert a.shape == (len(X), 2)
+        np.testing.assert_allclose(a.matmat(np.eye(2)), Xc[:, first], atol=1e-12)
+        np.testing.assert_allclose(a.mean, op.mean[first])
+        expected = Xc[:, first].T @ (w[:, None] * Xc[:, second])
+        np.testing.assert_allclose(a.cross_covariance(b), expected, atol=1e-11)
+        assert op.squared_norm() == pytest.approx((w @ Xc**2).sum(), abs=1e-11)
+
+
 def test_dot_test(X, rng):
     u, v = rng.standard_normal((X.shape[1], 1)), rng.standard_normal((len(X), 1))
     for form in forms(X):

@@ -448,3 +448,13 @@ def test_a_kernel_that_is_all_but_the_identity():
     X[:, 0] *= 1e6  # every sample is far from every other
     model = SharedSubspaceClassifierCV(kernel="rbf", cv=3).fit(X, data.Y)
     assert np.isfinite(model.oof_scores_).all()
+
+
+def test_thresholds_on_training_scores_know_names_and_leave_out_weightless_rows():
+    data = make_shared_subspace(120, 8, 5, 2, random_state=0)
+    X = pd.DataFrame(data.X, columns=[f"f{k}" for k in range(8)])
+    weights = np.repeat([0.0, 1.0], [40, 80])
+    parameters = {"alphas": [0.1], "betas": [0.1], "threshold_on": "training", "threshold": "f1"}
+    weighted = SharedSubspaceClassifierCV(**parameters).fit(X, data.Y, sample_weight=weights)
+    part = SharedSubspaceClassifierCV(**parameters).fit(X[40:], data.Y[40:])
+    np.testing.assert_allclose(weighted.thresholds_, part.thresholds_, rtol=1e-8)

@@ -13,7 +13,9 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 LARGEST = 1e75  # squares of squares of it are still numbers
 
 
-def check_data(estimator: Any, X: Any, *, reset: bool, square: bool = False) -> Any:
+def check_data(
+    estimator: Any, X: Any, *, reset: bool, square: bool = False, allow_nan: bool = False
+) -> Any:
     """Check X against the estimator's contract; sparse input becomes canonical CSR."""
     X = validate_data(
         estimator,
@@ -21,8 +23,38 @@ def check_data(estimator: Any, X: Any, *, reset: bool, square: bool = False) -> 
         reset=reset,
         accept_sparse="csr",
         dtype=[np.float64, np.float32],
+        ensure_all_finite="allow-nan" if allow_nan else True,
         ensure_min_samples=1,
     )
+    X = canonical(X)
+    if square and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"kernel='precomputed' needs a square kernel matrix of training samples, got {X.shape}."
+            " Pass K(X, X) to fit and K(X_new, X) to predict."
+        )
+    return X
+
+
+def check_table(estimator: Any, X: Any, *, reset: bool) -> list[np.ndarray]:
+    """Check a table of categories, a frame or an array; give its columns, each of its own type.
+
+    Missing values of any kind pass.
+    """
+    checked = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=None,
+        ensure_all_finite="allow-nan",
+        ensure_min_samples=2 if reset else 1,
+    )
+    if hasattr(X, "columns") and hasattr(X, "__getitem__"):  # a frame's numbers stay numbers
+        return [np.asarray(X[name].to_numpy()) for name in X.columns]
+    return list(checked.T)
+
+
+def canonical(X: Any) -> Any:
+    """Give sparse X without duplicate entries and with 32-bit indices where they suffice."""
     if sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()  # never tidy up what the caller passed in
         X.sum_duplicates()
@@ -30,11 +62,6 @@ def check_data(estimator: Any, X: Any, *, reset: bool, square: bool = False) -> 
         # Some compiled kernels take 32-bit indices only.
         indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         X = type(X)((X.data, indices, indptr), shape=X.shape)
-    if square and X.shape[0] != X.shape[1]:
-        raise ValueError(
-            f"kernel='precomputed' needs a square kernel matrix of training samples, got {X.shape}."
-            " Pass K(X, X) to fit and K(X_new, X) to predict."
-        )
     return X
 
 
@@ -62,6 +89,13 @@ def check_row_weights(sample_weight: Any, n: int) -> np.ndarray | None:
 
 def check_scale(X: Any) -> None:
     """Refuse values whose products leave the range of floats; warn of features lost to rounding."""
+    check_largest(X)
+    if X.shape[0] > 1:
+        check_spread(_variances(X), max(X.shape), stacklevel=6)
+
+
+def check_largest(X: Any) -> None:
+    """Refuse values whose products leave the range of floats."""
     values = X.data if sp.issparse(X) else X
     largest = float(np.abs(values).max(initial=0.0))
     if largest > LARGEST or 0 < largest < 1 / LARGEST:
@@ -69,11 +103,12 @@ def check_scale(X: Any) -> None:
             f"The largest value of X is {largest:.3g}, whose squares leave the range of floats: "
             "rescale X, for instance with sklearn.preprocessing.MaxAbsScaler."
         )
-    if X.shape[0] < 2:
-        return
-    spread = _variances(X)
+
+
+def check_spread(spread: np.ndarray, size: int, stacklevel: int) -> None:
+    """Warn of features whose variances are lost to rounding beside those of others."""
     spread = spread[spread > spread.max(initial=0.0) * np.finfo(float).tiny]
-    limit = max(X.shape) * float(np.finfo(float).eps)
+    limit = size * float(np.finfo(float).eps)
     if spread.size and spread.min() < limit * spread.max():
         ratio = np.sqrt(spread.max() / spread.min())
         warnings.warn(
@@ -81,7 +116,7 @@ def check_scale(X: Any) -> None:
             "touches the large ones, and rounding may hide the small ones. Standardise X, for "
             "instance with sklearn.preprocessing.StandardScaler (with_mean=False if sparse).",
             UserWarning,
-            stacklevel=5,
+            stacklevel=stacklevel,
         )
 
 
@@ -91,7 +126,12 @@ def _variances(X: Any) -> np.ndarray:
         mean, variance = mean_variance_axis(X, axis=0)
     else:
         mean, variance = X.mean(axis=0, dtype=float), X.var(axis=0, dtype=float)
-    eps = float(np.finfo(X.dtype).eps)
+    return beyond_rounding(variance, mean, X.dtype)
+
+
+def beyond_rounding(variance: np.ndarray, mean: np.ndarray, dtype: Any) -> np.ndarray:
+    """Give variances, zero where they are rounding of the mean."""
+    eps = float(np.finfo(dtype).eps)
     return np.where(variance > (4 * eps * mean) ** 2, variance, 0.0)
 
 

@@ -23,10 +23,14 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, add_dummy_feature
 from sklearn.svm import SVC, LinearSVC
 
+from eigenlabel.methods.kgha import KGHA
+from eigenlabel.methods.margin import ASOClassifier
+from eigenlabel.methods.multivariate import SVMPerfClassifier
 from eigenlabel.methods.neighbours import MLkNN
-from eigenlabel.methods.projection import CCA, MDDM
+from eigenlabel.methods.projection import CCA, LDA, MDDM, HypergraphSpectral
 from eigenlabel.methods.projection_spectral import LPP, MLSI, PCA, PLS, DiscriminativeSelector
 from eigenlabel.methods.shared_subspace_cv import PAPER_GRID, SharedSubspaceClassifierCV
+from eigenlabel.methods.sparse_discriminant_cv import MtSDACV
 from eigenlabel.methods.thresholded import ThresholdedClassifier
 from eigenlabel.metrics import METRICS
 from eigenlabel.model_selection import MultilabelStratifiedKFold
@@ -106,21 +110,40 @@ def _paper_tuned_svm() -> Any:
     return search(_paper_svm(), {"estimator__estimator__C": 10.0 ** np.arange(-5, 6)})
 
 
-def _paper_cca(classifier: Any, grid: Mapping[str, Any]) -> Any:
-    """CCA and a classifier behind it in the papers' setting, both tuned by 5 folds."""
-    pipeline = make_pipeline(CCA(), classifier, memory=LastFits())
+def _paper_projection(
+    projection: Any, classifier: Any, grid: Mapping[str, Any], scoring: str = "f1_macro"
+) -> Any:
+    """A projection and a classifier behind it in the papers' setting, both tuned by 5 folds."""
+    steps = [("projection", projection), ("then", classifier)]
+    pipeline = Pipeline(steps, memory=LastFits())
     model = ThresholdedClassifier(pipeline, strategy="f1", cv=None)
-    return search(model, {"estimator__cca__reg": 10.0 ** np.arange(-6, 2), **grid})
+    grid = {f"estimator__then__{name}": values for name, values in grid.items()}
+    return search(model, {"estimator__projection__reg": 10.0 ** np.arange(-6, 2), **grid}, scoring)
 
 
 def _paper_cca_ridge() -> Any:
-    grid = {"estimator__ridgeclassifier__alpha": 10.0 ** np.arange(-6, 1)}
-    return _paper_cca(RidgeClassifier(), grid)
+    return _paper_projection(CCA(), RidgeClassifier(), {"alpha": 10.0 ** np.arange(-6, 1)})
 
 
 def _paper_cca_svm() -> Any:
-    grid = {"estimator__onevsrestclassifier__estimator__C": 10.0 ** np.arange(-4, 6)}
-    return _paper_cca(OneVsRestClassifier(LinearSVC()), grid)
+    grid = {"estimator__C": 10.0 ** np.arange(-4, 6)}
+    return _paper_projection(CCA(), OneVsRestClassifier(LinearSVC()), grid)
+
+
+def _han_projection(projection: Any) -> Any:
+    """Tune a projection and SVMs behind it for the AUC that Han et al. (AAAI 2010) report."""
+    svm, grid = OneVsRestClassifier(LinearSVC()), {"estimator__C": 10.0 ** np.arange(-2, 3)}
+    return _paper_projection(projection, svm, grid, "auc_micro")
+
+
+def _han_mtsda(rhos: tuple[float, ...]) -> Any:
+    """MtSDA as published: one threshold for all labels, from training scores."""
+    return MtSDACV(rhos=rhos, scoring="auc_micro", threshold="global", threshold_on="training")
+
+
+def _paper_aso() -> Any:
+    model = ThresholdedClassifier(ASOClassifier(beta=0, random_state=0), strategy="f1", cv=None)
+    return search(model, {"estimator__alpha": 10.0 ** np.arange(-4, 4)})
 
 
 class AtDimensionOfMDDM(TransformerMixin, BaseEstimator):
@@ -248,6 +271,25 @@ METHODS: dict[str, Method] = {
     "SVM_C": Method(_paper_svm, "linear SVM in the papers' setting, C = 1"),
     "CCA+Ridge": Method(_paper_cca_ridge, "CCA and ridge regression in the papers' setting"),
     "CCA+SVM": Method(_paper_cca_svm, "CCA and a linear SVM in the papers' setting"),
+    "ASO_SVM": Method(_paper_aso, "ASO with hinge loss in the papers' setting, alpha by 5 folds"),
+    "SVMperf": Method(
+        lambda: ThresholdedClassifier(SVMPerfClassifier("f1"), strategy="f1", cv=None),
+        "SVM-perf for F1 in the papers' setting, C = 5000",
+    ),
+    "LDA+SVM": Method(lambda: _han_projection(LDA()), "LDA and a linear SVM, tuned for AUC"),
+    "HSML": Method(
+        lambda: _han_projection(HypergraphSpectral()),
+        "hypergraph spectral learning and a linear SVM, tuned for AUC",
+    ),
+    "MtSDA(I)": Method(lambda: _han_mtsda((0.0,)), "MtSDA in its paper's setting, Omega = I"),
+    "MtSDA(Delta)": Method(
+        lambda: _han_mtsda((0.5, 0.2, 0.1)), "the same with equicorrelation, rho tuned"
+    ),
+    "mtsda": Method(MtSDACV, "sparse discriminant analysis, tuned with its thresholds"),
+    "kgha": Method(
+        lambda: ThresholdedClassifier(KGHA()),
+        "kernel generalised homogeneity analysis with our thresholds",
+    ),
     "MLkNN": Method(MLkNN, "nearest neighbours, label by label"),
     "MDDM+MLkNN": Method(
         lambda: make_pipeline(MDDM(), MLkNN()), "nearest neighbours where features tell labels"

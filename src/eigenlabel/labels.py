@@ -98,6 +98,63 @@ class LabelCodec:
         Y = binarizer.transform(y).astype(bool)
         return cls("binary" if Y.shape[1] == 1 else "multiclass", binarizer.classes_), Y
 
+    @classmethod
+    def start(cls, y: Any, classes: Any = None) -> "LabelCodec":
+        """Give the codec of targets that come in blocks, of which y is the first.
+
+        ``classes`` are those of a vector y, all of them, or names of the labels of a matrix.
+        """
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None.")
+        if not sp.issparse(y) and _is_vector(y):
+            if classes is None:
+                raise ValueError(
+                    "classes must be passed with the first block of a vector y: a block need not "
+                    "hold all of them."
+                )
+            given = np.unique(np.asarray(classes))
+            return cls("binary" if len(given) <= 2 else "multiclass", given)
+        m = np.shape(y)[1] if sp.issparse(y) else check_label_matrix(y).shape[1]
+        names = np.asarray(y.columns) if hasattr(y, "columns") else np.arange(m)
+        names = names if classes is None else np.asarray(classes)
+        if names.shape != (m,):
+            raise ValueError(f"classes has shape {names.shape}, y has {m} labels.")
+        return cls("matrix", names, type(y) if sp.issparse(y) else None)
+
+    def encode(self, y: Any) -> np.ndarray:
+        """Give the boolean label matrix (n, m) of a block, or say why it does not fit."""
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None.")
+        if self.kind != "matrix":
+            return self._encode_vector(y)
+        Y = np.asarray(check_label_matrix(y))
+        if Y.shape[1] != len(self.classes):
+            raise ValueError(f"y has {Y.shape[1]} labels, the blocks before {len(self.classes)}.")
+        names = np.asarray(y.columns) if hasattr(y, "columns") else self.classes
+        numbered = np.array_equal(self.classes, np.arange(len(self.classes)))
+        if not numbered and not np.array_equal(names, self.classes):
+            odd = int(np.flatnonzero(names != self.classes)[0])
+            raise ValueError(
+                f"Label {odd} of y is {names[odd]!r}, of the blocks before {self.classes[odd]!r}."
+            )
+        return Y
+
+    def _encode_vector(self, y: Any) -> np.ndarray:
+        y = column_or_1d(y)
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise ValueError("Input y contains NaN or infinity.")
+        check_classification_targets(y)
+        strange = np.setdiff1d(y, self.classes)
+        if strange.size:
+            raise ValueError(
+                f"y holds the class {strange[0]!r}, which is not among the {len(self.classes)} "
+                "classes of the first call."
+            )
+        if len(self.classes) == 1:
+            return np.ones((len(y), 1), dtype=bool)
+        chosen = y[:, None] == self.classes
+        return chosen[:, 1:] if self.kind == "binary" else chosen
+
     @property
     def multilabel(self) -> bool:
         """Whether thresholds apply: y was a label matrix."""

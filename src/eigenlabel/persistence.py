@@ -15,14 +15,37 @@ from sklearn.preprocessing import add_dummy_feature
 from eigenlabel import metrics, model_selection, thresholds
 from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits
 from eigenlabel.core.spectral import memory_limit
+from eigenlabel.core.statistics import Accumulator, Block, Statistics
 from eigenlabel.datasets import DataError
 from eigenlabel.datasets._files import check_file
 from eigenlabel.labels import LabelCodec
-from eigenlabel.methods import projected, projection, projection_spectral
+from eigenlabel.methods import (
+    birelation,
+    fasttag,
+    networks,
+    projected,
+    projection,
+    projection_spectral,
+    tagging,
+    tagprop,
+)
+from eigenlabel.methods.distances import DistanceView
+from eigenlabel.methods.homogeneity import HomogeneityAnalysis
+from eigenlabel.methods.kernel_map import MEKA
+from eigenlabel.methods.kernel_sum import KernelSum
+from eigenlabel.methods.kernels import Kernel
+from eigenlabel.methods.kgha import KGHA
+from eigenlabel.methods.margin import ASOClassifier
+from eigenlabel.methods.multivariate import SVMPerfClassifier
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
+from eigenlabel.methods.sparse_discriminant import MtSDA
+from eigenlabel.methods.sparse_discriminant_cv import MtSDACV
+from eigenlabel.methods.stream import Sample, Stream
 from eigenlabel.methods.thresholded import ThresholdedClassifier
+from eigenlabel.methods.view_kernels import FittedView
+from eigenlabel.methods.views import FittedTable
 from eigenlabel.preprocessing import DocumentFrequencySelector
 
 # All that a file may hold besides what skops knows to be harmless itself.
@@ -31,6 +54,11 @@ _OURS = (
     SharedSubspaceClassifierCV,
     ThresholdedClassifier,
     MLkNN,
+    MEKA,
+    MtSDA,
+    MtSDACV,
+    ASOClassifier,
+    SVMPerfClassifier,
     projection.MDDM,
     projection.CCA,
     projection.OPLS,
@@ -44,10 +72,28 @@ _OURS = (
     projection_spectral.DiscriminativeSelector,
     projected.ProjectedClassifierCV,
     projected.DimensionsPath,
+    KGHA,
+    KernelSum,
+    birelation.BiRelationGraph,
+    networks.GaussianFields,
+    tagging.MBRM,
+    fasttag.FastTag,
+    tagprop.TagProp,
+    tagging.JEC,
+    HomogeneityAnalysis,
+    FittedView,
+    FittedTable,
+    DistanceView,
+    Kernel,
     AtDimensionOfMDDM,
     LastFits,
     DocumentFrequencySelector,
     LabelCodec,
+    Accumulator,
+    Statistics,
+    Block,
+    Sample,
+    Stream,
     model_selection.MultilabelStratifiedKFold,
     model_selection.MultilabelStratifiedShuffleSplit,
     *{type(rule) for rule in thresholds.RULES.values()},

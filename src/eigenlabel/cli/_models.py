@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 
-from eigenlabel import SharedSubspaceClassifierCV, catalogue, report, thresholds
+from eigenlabel import SharedSubspaceClassifierCV, catalogue, distributed, report, thresholds
 from eigenlabel.cli._common import (
     TABLE_OPTIONS,
     UsageError,
@@ -66,6 +66,12 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         "--list-methods", action=_ListMethods, nargs=0, help="list all methods and stop"
     )
     fit.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter")
+    fit.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="collect the statistics on the workers of a Dask scheduler, such as tcp://host:8786; "
+        "for the methods shared-subspace and ridge",
+    )
     fit.set_defaults(run=_fit)
 
     tune = commands.add_parser(
@@ -151,7 +157,10 @@ def _train(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Data
         arguments.prepare, data.X, feature_names=data.feature_names, categories=data.categories
     )
     start = time.perf_counter()
-    model = make_pipeline(prepare, method).fit(data.X, dense(data.Y))
+    if getattr(arguments, "cluster", None):
+        model = _fit_on_cluster(prepare, method, data, arguments.cluster)
+    else:
+        model = make_pipeline(prepare, method).fit(data.X, dense(data.Y))
     seconds = time.perf_counter() - start
     kept = {**data.options, **{k: v for k, v in options.items() if k in TABLE_OPTIONS}}
     noted = {"data": data.source, "samples": data.X.shape[0], "method": type(method).__name__}
@@ -174,6 +183,15 @@ def _check_folds(name: str, data: Dataset, method: Any) -> None:
     if isinstance(folds, int) and n < folds:
         hint = "tune has --cv for fewer, fit has --set cv=2"
         raise DataError(name, f"{n} samples are too few for {folds} folds; {hint}")
+
+
+def _fit_on_cluster(prepare: Any, method: Any, data: Dataset, address: str) -> Pipeline:
+    """Prepare the samples here and collect their statistics there."""
+    model = make_pipeline(prepare, method)  # not fitted as a whole, but its steps are
+    X = model[:-1].fit_transform(data.X, dense(data.Y))
+    with distributed.connect(address):
+        distributed.fit(method, X, dense(data.Y)).finish()
+    return model
 
 
 def _tell(saved: SavedModel, seconds: float, output: str) -> None:

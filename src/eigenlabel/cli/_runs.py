@@ -265,11 +265,19 @@ def _print_curves(
         rows = [(x, *(_number(means.get((c, x))) for c in curves)) for x in values]
         print(f"{figure.y}, {panel}\n")
         print(format_table((figure.x, *curves), rows, form) + "\n")
+        _print_tests(figure, figure.tests(records).get(panel, {}), form)
         series = {c: [means.get((c, x)) for x in values] for c in curves}
         sections.append(report.curves(panel, values, series, x=figure.x, y=figure.y))
     for note in figure.notes:
         print(f"- note: {note}" if form == "markdown" else f"note: {note}")
     return sections
+
+
+def _print_tests(figure: Curves, p_values: Mapping[tuple[str, str], float], form: str) -> None:
+    if figure.reference and p_values:
+        against = " at ".join(figure.reference)
+        rows = [(f"{c} at {x}", _number(p)) for (c, x), p in p_values.items()]
+        print(format_table((f"against {against}", "p (Wilcoxon, Holm)"), rows, form) + "\n")
 
 
 def _number(value: float | None, std: float | None = None) -> str:

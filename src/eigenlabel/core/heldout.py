@@ -12,15 +12,17 @@ Two ways to the same numbers, chosen by their cost:
 
   and the scores are ``T_f - z``, intercept included. The weights fitted on the rest have
   coordinates ``diag(1 / (lam + N s)) (Q'T - Q_f'z)``.
+
+Where no factor fits in memory, each fold is solved for all shifts at once by its own products.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 import numpy as np
 
-from eigenlabel.core._types import Floats, Ints
+from eigenlabel.core._types import Floats, Ints, Matrix
+from eigenlabel.core.krylov import KernelKrylovFactor, KrylovFactor
 from eigenlabel.core.operators import CentredOperator, weighted_mean
 from eigenlabel.core.ridge import SAFE, ReducedSystem, diagonalise
 from eigenlabel.core.spectral import (
@@ -30,7 +32,7 @@ from eigenlabel.core.spectral import (
     centre_gram,
     scaled_gram,
 )
-from eigenlabel.core.statistics import Statistics
+from eigenlabel.core.statistics import Statistics, left_out
 
 Fold = tuple[Ints | None, Ints]  # training rows (None: all the others), test rows
 Pairs = Sequence[tuple[int, int]]
@@ -102,25 +104,29 @@ def _gram_fold(factor: GramFactor, T: Floats, fold: Fold, shifts: Sequence[float
 
 
 def _covariance_fold(
-    factor: CovarianceFactor, statistics: Statistics, fold: Fold, shifts: Sequence[float]
+    statistics: Statistics,
+    tested: CentredOperator,
+    test: Ints,
+    shifts: Sequence[float],
+    centre: bool,
+    tolerance: float,
 ) -> SingleFold:
-    test = fold[1]
-    M, right, mean_x, mean = statistics.XX, statistics.XT, np.zeros(0), np.zeros(0)
-    if factor.centre:
-        M, right, mean_x, mean = statistics.centred()
-    system = ReducedSystem(M, right, [statistics.n * s for s in shifts], factor.tolerance)
+    """Reduce a training part given by its statistics; ``tested`` is about their origin."""
+    M, right = statistics.products(centre)
+    x = statistics.x  # all that predictions need of the statistics
+    system = ReducedSystem(M, right, [statistics.n * s for s in shifts], tolerance)
 
     def predict(y: Floats) -> Floats:
         U = system.reduction.restore(y)
-        scores = factor.operator.rows(test).matmat(U)
-        return scores - mean_x @ U if factor.centre else scores
+        scores = tested.matmat(U)
+        return scores - x @ U if centre else scores
 
     return SingleFold(
         rows=test[None],
         shifts=shifts,
         total=statistics.n,
         system=system,
-        mean=mean if factor.centre else np.zeros(right.shape[1]),
+        mean=statistics.t if centre else np.zeros(right.shape[1]),
         predict=predict,
         metric=lambda b: b,
     )
@@ -128,21 +134,13 @@ def _covariance_fold(
 
 def _training_statistics(
     operator: CentredOperator, T: Floats, folds: Sequence[Fold]
-) -> list[Statistics]:
-    """Collect the statistics of each training part; a partition is read once.
-
-    The other folds are added up rather than one subtracted from the total: an outlier in the fold
-    would otherwise leave its rounding errors behind.
-    """
+) -> Iterable[Statistics]:
+    """Collect the statistics of each training part; a partition is read once."""
     n = operator.shape[0]
     if not is_partition(n, folds):
         parts_of = (training_rows(n, fold) for fold in folds)
-        return [Statistics.of(operator.rows(train), T[train]) for train in parts_of]
-    parts = [Statistics.of(operator.rows(test), T[test]) for _, test in folds]
-    before = list(accumulate(parts))
-    after = list(accumulate(parts[::-1]))[::-1]
-    inner = [before[k - 1] + after[k + 1] for k in range(1, len(parts) - 1)]
-    return [after[1], *inner, before[-2]]
+        return (Statistics.of(operator.rows(train), T[train]) for train in parts_of)
+    return left_out([Statistics.of(operator.rows(test), T[test]) for _, test in folds])
 
 
 @dataclass(frozen=True)
@@ -209,11 +207,46 @@ class SmallFolds:
         return np.asarray(whole - np.swapaxes(B, 1, 2) @ zb - zat @ B + zat @ (QdQ @ zb))
 
 
+@dataclass(frozen=True)
+class SolvedFold:
+    """One fold, solved for all shifts; what is asked for is kept, the solutions are not."""
+
+    rows: Ints  # (1, size)
+    scores: dict[int, Floats]  # shift -> (1, size, m)
+    inner: dict[tuple[int, int], Floats]  # pair of shifts -> (1, m, m)
+
+    def evaluate(self, pairs: Pairs) -> tuple[dict[int, Floats], Floats]:
+        """Give scores and products of weights as :meth:`SingleFold.evaluate` does."""
+        scores = {i: self.scores[i] for pair in pairs for i in pair}
+        return scores, np.stack([self.inner[pair] for pair in pairs])
+
+
+def _krylov_fold(
+    factor: KrylovFactor | KernelKrylovFactor,
+    T: Floats,
+    fold: Fold,
+    shifts: Sequence[float],
+    pairs: Pairs,
+) -> SolvedFold:
+    train, test = training_rows(T.shape[0], fold), fold[1]
+    part, predict = factor.fold(train, test)
+    mean = weighted_mean(T[train], part.weights) if factor.centre else np.zeros(T.shape[1])
+    finite = [i for i, s in enumerate(shifts) if np.isfinite(s)]
+    solved = dict(zip(finite, part.solve(T[train], [shifts[i] for i in finite]), strict=True))
+    scores = {i: np.broadcast_to(mean, (1, len(test), len(mean))) for i in range(len(shifts))}
+    for i, c in solved.items():
+        scores[i] = (predict(c) + mean)[None]
+    if len(finite) < len(shifts):
+        solved[len(shifts) - 1] = part.gradient(T[train])
+    inner = {(i, j): part.inner(solved[i], solved[j])[None] for i, j in set(pairs)}
+    return SolvedFold(test[None], scores, inner)
+
+
 # Some folds of equal size, with their test rows (folds, size).
-FoldBlock = SingleFold | SmallFolds
+FoldBlock = SingleFold | SmallFolds | SolvedFold
 
 
-def _spectral_basis(factor: Factor) -> tuple[Floats, Floats]:
+def _spectral_basis(factor: GramFactor | CovarianceFactor) -> tuple[Floats, Floats]:
     """Give eigenvectors (n, t) and eigenvalues (t,) of the scaled, centred Gram matrix."""
     if isinstance(factor, GramFactor):
         K = factor.K if factor.root is None else factor.root[:, None] * factor.K * factor.root
@@ -225,7 +258,7 @@ def _spectral_basis(factor: Factor) -> tuple[Floats, Floats]:
 
 
 def _small_folds(
-    factor: Factor, T: Floats, folds: Sequence[Fold], shifts: Sequence[float]
+    factor: GramFactor | CovarianceFactor, T: Floats, folds: Sequence[Fold], shifts: Sequence[float]
 ) -> list[SmallFolds]:
     Q, lam = _spectral_basis(factor)
     n = T.shape[0]
@@ -282,7 +315,11 @@ def _prefers_one_factorisation(p: int, n: int, folds: Sequence[Fold], n_shifts: 
 
 
 def heldout(
-    factor: Factor, T: Floats, folds: Sequence[Fold], shifts: Sequence[float]
+    factor: Factor,
+    T: Floats,
+    folds: Sequence[Fold],
+    shifts: Sequence[float],
+    pairs: Pairs = (),
 ) -> list[FoldBlock]:
     """Prepare the exact held-out scores of every shift for every fold.
 
@@ -293,8 +330,11 @@ def heldout(
     factor : of all samples
     T : (n, m) targets, not centred
     folds : training and test rows of each fold
-    shifts : distinct, ``inf`` allowed
+    shifts : distinct, ``inf`` allowed as the last
+    pairs : of shifts that will be evaluated; Krylov factors have no others afterwards
     """
+    if isinstance(factor, (KrylovFactor, KernelKrylovFactor)):
+        return [_krylov_fold(factor, T, fold, shifts, pairs) for fold in folds]
     n = T.shape[0]
     p = n if isinstance(factor, GramFactor) else factor.operator.shape[1]
     if is_partition(n, folds) and _prefers_one_factorisation(p, n, folds, len(shifts)):
@@ -303,6 +343,38 @@ def heldout(
         return [_gram_fold(factor, T, fold, shifts) for fold in folds]
     statistics = _training_statistics(factor.operator, T, folds)
     return [
-        _covariance_fold(factor, part, fold, shifts)
-        for part, fold in zip(statistics, folds, strict=True)
+        _covariance_fold(
+            part, factor.operator.rows(test), test, shifts, factor.centre, factor.tolerance
+        )
+        for part, (_, test) in zip(statistics, folds, strict=True)
+    ]
+
+
+def heldout_of_statistics(
+    parts: Sequence[Statistics],
+    X: Matrix,
+    tests: Sequence[Ints],
+    shifts: Sequence[float],
+    centre: bool,
+) -> list[SingleFold]:
+    """Prepare held-out scores of some rows X when all that is left of the samples is statistics.
+
+    Parameters
+    ----------
+    parts : of two or more folds
+    X : rows of samples that are in them, all or some
+    tests : those of each fold, by position in X
+    shifts, centre : as in :func:`heldout`
+    """
+    tolerance = sum(parts[1:], parts[0]).tolerance
+
+    def about(part: Statistics) -> Floats:
+        return part.origin if centre else np.zeros_like(part.origin)
+
+    return [
+        _covariance_fold(
+            part, CentredOperator.about(X[test], about(part)), test, shifts, centre, tolerance
+        )
+        for part, test in zip(left_out(parts), tests, strict=True)
+        if len(test)
     ]

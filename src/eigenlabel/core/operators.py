@@ -5,7 +5,9 @@ sparse X by rank-one corrections. Blocks are float64 whatever X is, so float32 d
 memory while products keep their digits.
 """
 
+import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +15,7 @@ import scipy.sparse as sp
 from eigenlabel.core._types import Floats, Matrix
 
 BLOCK_BYTES = 32 * 2**20
+PARALLEL = 2**24  # multiplications of a sparse product from which threads pay
 
 
 def is_sparse(A: Matrix) -> bool:
@@ -34,15 +37,55 @@ def weighted_mean(A: Matrix, weights: Floats | None) -> Floats:
         total = np.asarray(A.T @ w, dtype=float)
     else:
         total = np.zeros(A.shape[1])
-        for rows in _blocks(n, A.shape[1]):
+        for rows in row_blocks(n, A.shape[1]):
             total += w[rows] @ A[rows].astype(float, copy=False)
     return total / total_weight(n, weights)
 
 
-def _blocks(length: int, width: int) -> Iterator[slice]:
+def row_blocks(length: int, width: int) -> Iterator[slice]:
+    """Cut rows of so many numbers into slices of at most BLOCK_BYTES each."""
     step = max(1, BLOCK_BYTES // (8 * max(1, width)))
     for start in range(0, length, step):
         yield slice(start, min(length, start + step))
+
+
+def n_threads() -> int:
+    """Give the number of threads to use: OMP_NUM_THREADS, or the cores this process may use."""
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    if given.isdigit() and int(given):
+        return int(given)
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on this system
+        return os.cpu_count() or 1
+
+
+def sparse_product(A: Matrix, B: Floats) -> Floats:
+    """A B of a sparse A, on every core if it is worth it: scipy lets go of Python's lock.
+
+    CSR is cut by rows; CSC, which adds into rows all over, takes the columns of B in parts.
+    """
+    threads = n_threads()
+    if threads == 1 or A.nnz * B.shape[1] < PARALLEL:
+        return np.asarray(A @ B)
+    out = np.empty((A.shape[0], B.shape[1]))
+    by_rows = A.format == "csr"
+    if by_rows:  # parts of equally many stored values
+        cuts = np.searchsorted(A.indptr, np.linspace(0, A.nnz, threads + 1)[1:-1])
+        ends = [0, *cuts, A.shape[0]]
+    else:
+        ends = [B.shape[1] * k // threads for k in range(threads + 1)]
+
+    def part(k: int) -> None:
+        cut = slice(ends[k], ends[k + 1])
+        if by_rows:
+            out[cut] = A[cut] @ B
+        else:
+            out[:, cut] = A @ np.ascontiguousarray(B[:, cut])
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(part, range(threads)))
+    return out
 
 
 def _sparse_outer(A: Matrix) -> Floats:
@@ -102,25 +145,37 @@ class CentredOperator:
             self._X, offset = _centre_full_columns(X, self.mean)
             self._rest = np.where(offset != 0, weighted_mean(self._X, weights), self.mean)
 
+    @classmethod
+    def about(cls, X: Matrix, origin: Floats) -> "CentredOperator":
+        """Give the operator ``X - 1 origin'`` for an origin from elsewhere."""
+        operator = cls(X, centre=False)
+        operator.mean = operator._rest = origin
+        return operator
+
     def _dense(self, rows: slice, columns: slice = slice(None)) -> Floats:
         block: Floats = self._X[rows, columns] - self._rest[columns]
         return block
 
+    @property
+    def dense(self) -> bool:
+        """Whether X is a dense array."""
+        return not is_sparse(self._X)
+
     def matmat(self, B: Floats) -> Floats:
         """Xc B, cost nnz(X) per column."""
         if is_sparse(self._X):
-            return np.asarray(self._X @ B) - self._rest @ B
+            return sparse_product(self._X, B) - self._rest @ B
         out = np.empty((self.shape[0], B.shape[1]))
-        for rows in _blocks(*self.shape):
+        for rows in row_blocks(*self.shape):
             out[rows] = self._dense(rows) @ B
         return out
 
     def rmatmat(self, A: Floats) -> Floats:
         """Xc' A, cost nnz(X) per column."""
         if is_sparse(self._X):
-            return np.asarray(self._X.T @ A) - np.outer(self._rest, A.sum(axis=0))
+            return sparse_product(self._X.T, A) - np.outer(self._rest, A.sum(axis=0))
         out = np.zeros((self.shape[1], A.shape[1]))
-        for rows in _blocks(*self.shape):
+        for rows in row_blocks(*self.shape):
             out += self._dense(rows).T @ A[rows]
         return out
 
@@ -134,10 +189,21 @@ class CentredOperator:
             K += self._rest @ self._rest
             return K
         K = np.zeros((self.shape[0], self.shape[0]))
-        for columns in _blocks(self.shape[1], self.shape[0]):
+        for columns in row_blocks(self.shape[1], self.shape[0]):
             block = self._dense(slice(None), columns)
             K += block @ block.T
         return K
+
+    def squared_norm(self) -> float:
+        """Sum the squared entries of Xc, weighted by row."""
+        w = np.ones(self.shape[0]) if self.weights is None else self.weights
+        if not is_sparse(self._X):
+            parts = (w[rows] @ (self._dense(rows) ** 2) for rows in row_blocks(*self.shape))
+            return float(sum(part.sum() for part in parts))
+        X: Matrix = self._X.astype(float, copy=False)
+        squares = float((X.multiply(X).T @ w).sum())
+        total = np.asarray(X.T @ w)
+        return squares - 2 * float(total @ self._rest) + float(w.sum() * (self._rest @ self._rest))
 
     def rows(self, index: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> "CentredOperator":
         """Restrict to some rows, keeping the mean of all of them."""
@@ -152,11 +218,31 @@ class CentredOperator:
         part.weights = None if self.weights is None else self.weights[index]
         return part
 
+    def recentred(
+        self, index: "np.ndarray[tuple[int], np.dtype[np.intp]]", centre: bool
+    ) -> "CentredOperator":
+        """Restrict to some rows and subtract their own mean."""
+        part = self.rows(index)
+        if centre:
+            left = part.rmatmat(
+                np.ones((len(index), 1)) if part.weights is None else part.weights[:, None]
+            )[:, 0] / total_weight(len(index), part.weights)
+            part.mean, part._rest = part.mean + left, part._rest + left
+        return part
+
+    def columns(self, index: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> "CentredOperator":
+        """Restrict to some columns."""
+        part = object.__new__(CentredOperator)
+        part._X, part._rest, part.mean = self._X[:, index], self._rest[index], self.mean[index]
+        part.dtype, part.weights = self.dtype, self.weights
+        part.shape = (self.shape[0], len(index))
+        return part
+
     def covariance(self) -> Floats:
         """Xc' diag(weights) Xc (d x d), cost n d^2, or one sparse product."""
         if not is_sparse(self._X):
             G = np.zeros((self.shape[1], self.shape[1]))
-            for rows in _blocks(*self.shape):
+            for rows in row_blocks(*self.shape):
                 block = self._dense(rows)
                 w = 1.0 if self.weights is None else self.weights[rows, None]
                 G += block.T @ (w * block)
@@ -171,3 +257,20 @@ class CentredOperator:
         G -= np.outer(self._rest, total)
         G += total_weight(n, weights) * np.outer(self._rest, self._rest)
         return G
+
+    def cross_covariance(self, other: "CentredOperator") -> Floats:
+        """Xc' diag(weights) Zc for another operator Zc with the same rows."""
+        n = self.shape[0]
+        w = np.ones(n) if self.weights is None else self.weights
+        if not is_sparse(self._X):
+            G = np.zeros((self.shape[1], other.shape[1]))
+            for rows in row_blocks(n, self.shape[1] + other.shape[1]):
+                G += self._dense(rows).T @ (w[rows, None] * other._dense(rows))
+            return G
+        X: Matrix = self._X
+        Z: Matrix = other._X.astype(float, copy=False)
+        G = (X.multiply(w[:, None]).tocsr().T @ Z).toarray()
+        G -= np.outer(np.asarray(X.T @ w), other._rest)
+        G -= np.outer(self._rest, np.asarray(Z.T @ w))
+        G += w.sum() * np.outer(self._rest, other._rest)
+        return np.asarray(G)

@@ -12,6 +12,7 @@ import scipy.linalg
 
 from eigenlabel.core._types import Floats
 from eigenlabel.core.eigen import descending_eigh, positive_count, rank_tolerance
+from eigenlabel.core.krylov import KernelKrylovFactor, KrylovFactor
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.spectral import CovarianceFactor, Factor, GramFactor
 
@@ -65,6 +66,12 @@ def row_space(factor: Factor) -> RowSpace:
 
     Cost: one eigendecomposition of the smaller side.
     """
+    if isinstance(factor, (KrylovFactor, KernelKrylovFactor)):
+        raise MemoryError(
+            "The principal axes of the data need the smaller of its n x n and d x d matrices, "
+            "which does not fit in memory. Use fewer samples or features, or a projection that "
+            "is a ridge solve: MDDM, CCA, OPLS, LDA."
+        )
     if isinstance(factor, GramFactor):
         values, U = descending_eigh(factor.K)
         keep = values > max(factor.tolerance * values[0], 0.0)

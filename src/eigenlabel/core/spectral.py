@@ -2,19 +2,23 @@
 
 ``ridge(s) = (Xc'WXc / n + s I)^-1 Xc'WT / n`` with ``n`` the total weight. Wide X and kernels go
 through the n x n Gram matrix (coefficients are dual, one per sample), tall X through the d x d
-covariance (coefficients are weights, one per feature). Both factors have the same verbs.
+covariance (coefficients are weights, one per feature), what fits neither through products
+(``core.krylov``). All factors have the same verbs.
 """
 
 import os
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.linalg import lapack
 
 from eigenlabel.core._types import Floats
 from eigenlabel.core.eigen import rank_tolerance
+from eigenlabel.core.krylov import KernelKrylovFactor, KrylovFactor
 from eigenlabel.core.operators import CentredOperator, total_weight, weighted_mean
 from eigenlabel.core.ridge import ShiftedSystem
+from eigenlabel.core.statistics import Statistics
 
 
 def centre_gram(K: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
@@ -129,25 +133,27 @@ class GramFactor:
         return self.operator.rmatmat(c)
 
 
-class CovarianceFactor:
-    """The d x d side: coefficients are the weights themselves, for tall X."""
+class PrimalFactor:
+    """What factors on the d x d side share: coefficients are the weights themselves.
 
-    def __init__(self, operator: CentredOperator, centre: bool = True) -> None:
-        self.operator, self.centre = operator, centre
-        self.total = total_weight(operator.shape[0], operator.weights)
-        self.tolerance = rank_tolerance(max(operator.shape), operator.dtype)
-        self._system: ShiftedSystem | None = None
+    Subclasses set ``total``, ``tolerance`` and ``centre``.
+    """
+
+    total: float
+    tolerance: float
+    centre: bool
+    _system: ShiftedSystem | None = None
+
+    def _covariance(self) -> Floats:
+        raise NotImplementedError
 
     def _right_side(self, T: Floats) -> Floats:
-        w = self.operator.weights
-        # Centring T changes nothing in exact arithmetic once X is centred, but keeps digits.
-        Tc = T - weighted_mean(T, w) if self.centre else T
-        return self.operator.rmatmat(Tc if w is None else w[:, None] * Tc)
+        raise NotImplementedError
 
     def solve(self, T: Floats, shifts: Sequence[float]) -> Floats:
         """Give (len(shifts), d, m) weights."""
         if self._system is None:
-            self._system = ShiftedSystem(self.operator.covariance(), self.tolerance)
+            self._system = ShiftedSystem(self._covariance(), self.tolerance)
         return self._system.solve(self._right_side(T), [self.total * s for s in shifts])
 
     def gradient(self, T: Floats) -> Floats:
@@ -163,7 +169,44 @@ class CovarianceFactor:
         return c
 
 
-Factor = GramFactor | CovarianceFactor
+class CovarianceFactor(PrimalFactor):
+    """The d x d side, for tall X."""
+
+    def __init__(self, operator: CentredOperator, centre: bool = True) -> None:
+        self.operator, self.centre = operator, centre
+        self.total = total_weight(operator.shape[0], operator.weights)
+        self.tolerance = rank_tolerance(max(operator.shape), operator.dtype)
+
+    def _covariance(self) -> Floats:
+        return self.operator.covariance()
+
+    def _right_side(self, T: Floats) -> Floats:
+        w = self.operator.weights
+        # Centring T changes nothing in exact arithmetic once X is centred, but keeps digits.
+        Tc = T - weighted_mean(T, w) if self.centre else T
+        return self.operator.rmatmat(Tc if w is None else w[:, None] * Tc)
+
+
+class StatisticsFactor(PrimalFactor):
+    """The d x d side from statistics, without samples.
+
+    Targets are combinations (m, k) of those that the statistics were collected with; the
+    identity stands for themselves.
+    """
+
+    def __init__(self, statistics: Statistics, centre: bool = True) -> None:
+        self.statistics, self.centre = statistics, centre
+        self.total, self.tolerance = statistics.n, statistics.tolerance
+        self._XX, self._XT = statistics.products(centre)
+
+    def _covariance(self) -> Floats:
+        return self._XX
+
+    def _right_side(self, T: Floats) -> Floats:
+        return np.asarray(self._XT @ T)
+
+
+Factor = GramFactor | CovarianceFactor | KrylovFactor | KernelKrylovFactor
 
 
 def memory_limit() -> float:
@@ -174,25 +217,49 @@ def memory_limit() -> float:
         return float("inf")
 
 
-def check_memory(p: int, what: str) -> None:
-    """Refuse a p x p problem (three arrays of it are held at once) that cannot fit."""
-    needed, limit = 3 * 8.0 * p * p, memory_limit()
+def exact_memory(p: int) -> float:
+    """Give the bytes of a p x p problem: three arrays of it are held at once."""
+    return 3 * 8.0 * p * p
+
+
+ADVICE = (
+    "Use solver='krylov', eigenlabel.MEKA in front of a linear method for kernels, fewer samples, "
+    "or fewer features (feature hashing, feature selection)."
+)
+
+
+def check_memory(p: int, what: str, advice: str = ADVICE, limit: float | None = None) -> None:
+    """Refuse a p x p problem that cannot fit in ``limit`` bytes, by default the machine's."""
+    needed, limit = exact_memory(p), memory_limit() if limit is None else limit
     if needed > limit:
         raise MemoryError(
             f"The {what} needs about {needed / 2**30:.0f} GiB for its {p} x {p} matrices, this "
-            f"machine has {limit / 2**30:.0f} GiB. Use fewer samples or fewer features "
-            "(feature hashing, feature selection)."
+            f"machine has {limit / 2**30:.0f} GiB. {advice}"
         )
 
 
-def factorise(operator: CentredOperator, centre: bool = True, route: str = "auto") -> Factor:
+def factorise(
+    operator: CentredOperator,
+    centre: bool = True,
+    route: str = "auto",
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+    max_memory: float | None = None,
+    report: Callable[[str], None] = warnings.warn,
+) -> Factor:
     """Factor a linear problem by its shape.
 
-    ``route`` is "gram" (n x n), "covariance" (d x d) or "auto": the smaller of the two.
+    ``route`` is "gram" (n x n), "covariance" (d x d), "krylov" (products alone) or "auto": the
+    smaller side, or products if that does not fit in ``max_memory`` (all memory there is).
     """
     n, d = operator.shape
+    limit = memory_limit() if max_memory is None else max_memory
     if route == "auto":
         route = "gram" if n <= d else "covariance"
+        if exact_memory(min(n, d)) > limit:
+            route = "krylov"
+    if route == "krylov":
+        return KrylovFactor(operator, centre, tol, max_iter, limit, report)
     if route == "gram":
         check_memory(n, "Gram factor")
         return GramFactor(

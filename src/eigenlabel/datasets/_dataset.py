@@ -45,6 +45,9 @@ class Dataset:
         # the columns of an int8 label matrix with more than 127 labels.
         for name, dtype in (("X", None), ("Y", np.int64)):
             object.__setattr__(self, name, _widely_readable(getattr(self, name), dtype))
+        # Plain integers: model files hold no slices of numpy's.
+        columns = {k: slice(*s.indices(self.X.shape[1])[:2]) for k, s in self.views.items()}
+        object.__setattr__(self, "views", columns)
 
     def view(self, name: str) -> Any:
         """Give the columns of X that belong to a view."""

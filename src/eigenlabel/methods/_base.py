@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -17,9 +18,18 @@ from eigenlabel._validation import (
     check_weights,
 )
 from eigenlabel.core.eigen import rank_tolerance
+from eigenlabel.core.krylov import KernelKrylovFactor
 from eigenlabel.core.operators import CentredOperator
-from eigenlabel.core.spectral import Factor, GramFactor, check_memory, factorise, nearest_psd
+from eigenlabel.core.spectral import (
+    Factor,
+    GramFactor,
+    check_memory,
+    factorise,
+    memory_limit,
+    nearest_psd,
+)
 from eigenlabel.labels import LabelCodec
+from eigenlabel.thresholds import Rule, Top, Zero
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "chi2", "precomputed")
 CHUNK = 2**24  # kernel entries held at once when predicting
@@ -58,15 +68,60 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
+def _warn_convergence(message: str) -> None:
+    warnings.warn(message, ConvergenceWarning, stacklevel=2)
+
+
+class RuleClassifier(ScoreClassifier):
+    """A classifier by scores whose parameter ``threshold`` turns them into label sets.
+
+    Subclasses set ``_rule`` in ``fit``, and call ``_fit_threshold`` at its end.
+    """
+
+    _rule: Rule
+
+    def _fit_threshold(self, X: Any, Y: np.ndarray) -> None:
+        """Fit the rule to the scores of training samples; zero and top rules need none."""
+        vars(self).pop("thresholds_", None)
+        if self._codec.multilabel:
+            plain = isinstance(self._rule, (Zero, Top))
+            scores = np.zeros(Y.shape) if plain else self._training_scores(X)
+            self.thresholds_ = self._rule.fit(scores, Y)
+
+    def _training_scores(self, X: Any) -> np.ndarray:
+        return self._scores(X)
+
+    def predict(self, X: Any) -> Any:
+        """Give label sets as a 0/1 matrix (sparse if y was), or classes if y was a vector."""
+        check_is_fitted(self)
+        return self._decide(self._scores(X))
+
+    def _decide(self, scores: np.ndarray) -> Any:
+        if not self._codec.multilabel:
+            return self._codec.decide(scores)
+        return self._codec.decode(self._rule.decide(scores, self.thresholds_))
+
+
 class KernelMixin:
     """Kernels by name, callable or precomputed, and the factor of the training data.
 
-    Expects the parameters kernel, gamma, degree, coef0, kernel_params, fit_intercept, solver.
+    Expects the parameters kernel, gamma, degree, coef0, kernel_params, fit_intercept; solver, tol,
+    max_iter and max_memory where a method offers them.
     """
+
+    solver = "auto"
 
     @property
     def _linear(self) -> bool:
         return self.kernel == "linear"
+
+    def _bounds(self) -> dict[str, Any]:
+        """Give the bounds of solvers that iterate; most methods have no parameters for them."""
+        given = {"tol": 1e-6, "max_iter": 1000, "max_memory": None}
+        given = {name: getattr(self, name, value) for name, value in given.items()}
+        if given["max_memory"] is None:
+            given["max_memory"] = memory_limit()
+        return given
 
     def _check_kernel(self) -> None:
         if not callable(self.kernel):
@@ -75,7 +130,16 @@ class KernelMixin:
             check_number("gamma", self.gamma, 0)
         check_number("degree", self.degree, 0)
         check_number("coef0", self.coef0, -np.inf)
-        check_choice("solver", self.solver, ("auto", "gram", "covariance"))
+        check_choice("solver", self.solver, ("auto", "gram", "covariance", "krylov"))
+        bounds = self._bounds()
+        check_number("tol", bounds["tol"], 0)
+        check_number("max_iter", bounds["max_iter"], 1, integer=True)
+        check_number("max_memory", bounds["max_memory"], 1, inf=True)
+        if self.solver == "krylov" and self.kernel == "precomputed":
+            raise ValueError(
+                "solver='krylov' computes kernel values as it needs them, kernel='precomputed' "
+                "has them: use solver='auto'."
+            )
         if self.solver == "covariance" and not self._linear:
             raise ValueError(
                 f"solver='covariance' works with kernel='linear' only, got kernel={self.kernel!r}."
@@ -102,6 +166,12 @@ class KernelMixin:
         params = {k: v for k, v in given.items() if k in KERNEL_PARAMS.get(self.kernel, ())}
         return pairwise_kernels(X, Z, metric=self.kernel, **params)
 
+    def _finite_kernel(self, X: Any, Z: Any) -> np.ndarray:
+        K = self._kernel(X, Z)
+        if not np.isfinite(K).all():
+            raise ValueError(f"kernel={self.kernel!r} gives NaN or infinity on the training data.")
+        return K
+
     def _check_training(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, LabelCodec, np.ndarray, np.ndarray | None]:
@@ -114,10 +184,13 @@ class KernelMixin:
 
     def _factorise(self, X: Any, weights: np.ndarray | None) -> Factor:
         """Factor the training data: by shape if linear, by the Gram matrix for kernels."""
+        bounds = {**self._bounds(), "report": _warn_convergence}
         if self._linear:
             check_scale(X)
             operator = CentredOperator(X, weights, self.fit_intercept)
-            return factorise(operator, self.fit_intercept, self.solver)
+            return factorise(operator, self.fit_intercept, self.solver, **bounds)
+        if self.solver == "krylov":
+            return KernelKrylovFactor(self._finite_kernel, X, weights, self.fit_intercept, **bounds)
         check_memory(X.shape[0], "kernel matrix")
         K = self._kernel(X, X)
         precision = np.dtype(K.dtype) if K.dtype.kind == "f" else np.dtype(float)

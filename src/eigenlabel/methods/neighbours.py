@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
@@ -108,7 +108,7 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         self._X, self._Y = X, Y.astype(np.uint8)
         self.prior_ = (s + Y.sum(axis=0)) / (2 * s + n)
         if self.index is not None:
-            self._index = self.index.fit(X)
+            self._index = clone(self.index, safe=False).fit(X)
         counts = self._counts(X, training=True)
         self.likelihood_ = np.stack([self._likelihood(counts, ~Y), self._likelihood(counts, Y)])
         return self

@@ -36,7 +36,6 @@ class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMi
     """
 
     fit_intercept = True  # projections are always of centred features
-    solver = "auto"
     _supervised = True
 
     def fit(self, X: Any, y: Any = None) -> "BaseProjection":

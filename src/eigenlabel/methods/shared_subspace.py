@@ -20,9 +20,12 @@ from sklearn.utils.validation import check_is_fitted
 from eigenlabel._validation import check_data, check_number
 from eigenlabel.core.eigen import descending_eigh, positive_count
 from eigenlabel.core.operators import weighted_mean
-from eigenlabel.core.spectral import CovarianceFactor, Factor
+from eigenlabel.core.spectral import Factor, PrimalFactor, StatisticsFactor
+from eigenlabel.core.statistics import Statistics
 from eigenlabel.labels import signed_targets
 from eigenlabel.methods._base import KernelMixin, ScoreClassifier
+from eigenlabel.methods.stream import Stream
+from eigenlabel.methods.streaming import ForgetMixin, StreamMixin
 
 
 def default_rank(n_labels: int) -> int:
@@ -66,7 +69,7 @@ def orthonormalise(factor: Factor, directions: np.ndarray) -> np.ndarray:
 
     The first k of them span the first k directions, as a QR decomposition does.
     """
-    if isinstance(factor, CovarianceFactor) or factor.operator is not None:
+    if isinstance(factor, PrimalFactor) or factor.operator is not None:
         basis, R = np.linalg.qr(factor.primal(directions))
         return basis * _signs(R)
     # R'R = D'KD through a square root: Cholesky would break down on rounding.
@@ -81,7 +84,7 @@ def _signs(R: np.ndarray) -> np.ndarray:
 
 
 class BaseSharedSubspace(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, ScoreClassifier
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, StreamMixin, KernelMixin, ScoreClassifier
 ):
     """What the classifier and its tuned twin share: solving, storing, scoring, embedding."""
 
@@ -102,37 +105,61 @@ class BaseSharedSubspace(
         """Solve for one set of parameters and store what prediction needs."""
         for name in ("coef_", "components_", "dual_coef_", "dual_components_", "X_fit_"):
             vars(self).pop(name, None)  # of an earlier fit with another kernel
-        solution = solve_shared_subspace(factor, T, *parameters)
+        self._drop_stream()
         mean = weighted_mean(T, weights) if self.fit_intercept else np.zeros(T.shape[1])
+        centre = factor.operator.mean if self._linear else factor.row_mean
+        self._solve(factor, T, (centre, mean), X.dtype, parameters)
+        if not self._linear:
+            self.X_fit_ = X
+
+    def _fit_statistics(self, statistics: Statistics, parameters: tuple[float, float, int]) -> None:
+        """Solve for one set of parameters from statistics alone."""
+        m = len(statistics.t)
+        means = (np.zeros(len(statistics.x)), np.zeros(m))
+        if self.fit_intercept:
+            means = (statistics.mean, statistics.t)
+        factor = StatisticsFactor(statistics, self.fit_intercept)
+        self._solve(factor, np.eye(m), means, statistics.dtype, parameters)
+
+    def _solve(
+        self,
+        factor: Factor,
+        T: np.ndarray,
+        means: tuple[np.ndarray, np.ndarray],
+        dtype: Any,
+        parameters: tuple[float, float, int],
+    ) -> None:
+        centre, mean = means
+        solution = solve_shared_subspace(factor, T, *parameters)
         basis = orthonormalise(factor, solution.directions)
-        dtype = X.dtype
         if self._linear:
             coef = factor.primal(solution.coefficients)
-            centre = factor.operator.mean
             self.coef_ = coef.T.astype(dtype)
             self.components_ = basis.T.astype(dtype)
         else:
-            coef, centre = solution.coefficients, factor.row_mean
+            coef = solution.coefficients
             self.dual_coef_ = factor.dual(coef).astype(dtype)
             self.dual_components_ = factor.dual(basis).astype(dtype)
-            self.X_fit_ = X
         self.intercept_ = (mean - centre @ coef).astype(dtype)
         self._embedding_offset = (centre @ basis).astype(dtype)
         self.eigenlabels_ = solution.W
         self.eigenvalues_ = solution.eigenvalues
         self.n_components_ = solution.W.shape[1]
+        self.n_iter_ = getattr(factor, "n_iter", 1)
 
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
 
     def _product(self, X: Any, linear: str, dual: str) -> np.ndarray:
-        X = check_data(self, X, reset=False)
         if self._linear:
             return np.asarray(X @ getattr(self, linear).T)
         return self._kernel_product(X, getattr(self, dual))
 
     def _scores(self, X: Any) -> np.ndarray:
+        return self._scores_of_checked(check_data(self, X, reset=False))
+
+    def _scores_of_checked(self, X: Any) -> np.ndarray:
         scores = self._product(X, "coef_", "dual_coef_") + self.intercept_
         return scores.astype(self.intercept_.dtype, copy=False)
 
@@ -144,6 +171,7 @@ class BaseSharedSubspace(
         (n_samples, n_components_); column k belongs to column k of ``eigenlabels_``
         """
         check_is_fitted(self)
+        X = check_data(self, X, reset=False)
         embedded = self._product(X, "components_", "dual_components_") - self._embedding_offset
         return embedded.astype(self.intercept_.dtype, copy=False)
 
@@ -154,7 +182,7 @@ class BaseSharedSubspace(
         return tags
 
 
-class SharedSubspaceClassifier(BaseSharedSubspace):
+class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
     """Classify by shared-subspace least squares, linear or kernel, for given parameters.
 
     The label combinations that the features predict best (the *eigenlabels*, ``n_components`` of
@@ -188,8 +216,18 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
         Keyword arguments of a callable kernel.
     fit_intercept : bool, default=True
         An intercept without penalty. False with a constant column in X gives the authors' setting.
-    solver : "auto", "gram" or "covariance"
-        Work on the n x n or the d x d side; "auto" takes the smaller one.
+    solver : "auto", "gram", "covariance" or "krylov"
+        Work on the n x n side, on the d x d side, or with products alone (conjugate gradients;
+        kernel values are computed anew in each iteration); "auto" takes the smaller side, and
+        products if it does not fit in memory and the kernel is linear.
+    tol : float >= 0, default=1e-6
+        "krylov" stops at residuals of this size, relative to the right side of its equations. The
+        relative error of the weights is at most tol (largest + shift) / (smallest + shift
+        eigenvalue of the covariance), and most often near tol.
+    max_iter : int >= 1, default=1000
+        Or after so many iterations, with a ConvergenceWarning that states the residual.
+    max_memory : bytes or None
+        For what a solver holds at once; None is the machine's memory.
 
     Attributes
     ----------
@@ -203,7 +241,14 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
     n_components_ : int
         ``n_components`` less the directions on which the features predict nothing.
     classes_ : (n_labels,), columns of a label matrix, or classes of a vector y
+    n_iter_ : int
+        Iterations of "krylov" for the final fit; 1 for the exact solvers.
+    n_samples_seen_ : int, where samples came in blocks, less those forgotten
     n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Samples may come in blocks (``partial_fit``, ``fit_files``), be taken out again (``forget``) and
+    models be merged (``merge``), all exactly, for a linear kernel: four to five d x d matrices of
+    memory, whatever n is.
 
     Examples
     --------
@@ -228,6 +273,9 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
         kernel_params: dict | None = None,
         fit_intercept: bool = True,
         solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        max_memory: float | None = None,
     ) -> None:
         self.alpha = alpha
         self.beta = beta
@@ -239,6 +287,9 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
         self.kernel_params = kernel_params
         self.fit_intercept = fit_intercept
         self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_memory = max_memory
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SharedSubspaceClassifier":
         """Fit to samples X (n, d), or a kernel matrix (n, n), and labels y.
@@ -250,11 +301,24 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
         sample_weight : (n_samples,) or None
             A weight of k counts like k copies of the sample.
         """
-        check_number("alpha", self.alpha, 0, inf=True)
-        check_number("beta", self.beta, 0)
+        self._check_penalties()
         X, self._codec, Y, weights = self._check_training(X, y, sample_weight)
         self.classes_ = self._codec.classes
         parameters = (self.alpha, self.beta, self._rank(self.n_components, Y.shape[1]))
         factor = self._factorise(X, weights)
         self._fit_factor(factor, X, signed_targets(Y), weights, parameters)
         return self
+
+    def _check_penalties(self) -> None:
+        check_number("alpha", self.alpha, 0, inf=True)
+        check_number("beta", self.beta, 0)
+
+    def _check_stream(self) -> None:
+        super()._check_stream()
+        self._check_penalties()
+
+    def _solve_stream(self, stream: Stream) -> None:
+        self._check_penalties()
+        statistics = stream.total()
+        rank = self._rank(self.n_components, len(statistics.t))
+        self._fit_statistics(statistics, (self.alpha, self.beta, rank))

@@ -1,22 +1,20 @@
 """ML-LS tuned over its whole grid by exact cross-validation."""
 
-import numbers
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._validation import check_choice, check_number
 from eigenlabel.core.eigen import descending_eigh
-from eigenlabel.core.heldout import Fold, FoldBlock, heldout
-from eigenlabel.core.spectral import Factor
-from eigenlabel.labels import LabelCodec, signed_targets
+from eigenlabel.core.heldout import Fold, FoldBlock, heldout, heldout_of_statistics
+from eigenlabel.labels import signed_targets
+from eigenlabel.methods._search import find_best, list_folds, make_scorer, tabulate, to_floats
 from eigenlabel.methods.shared_subspace import BaseSharedSubspace
-from eigenlabel.model_selection import MultilabelStratifiedKFold
+from eigenlabel.methods.stream import Stream
 from eigenlabel.scoring import GridScorer
 from eigenlabel.thresholds import Rule, get_rule
 
@@ -47,6 +45,11 @@ class Grid:
         """Pairs (alpha, beta), heaviest first."""
         betas, alphas = (sorted({float(v) for v in g})[::-1] for g in (self.betas, self.alphas))
         return [(a, b) for b in betas for a in alphas]
+
+    @property
+    def shift_pairs(self) -> list[tuple[int, int]]:
+        """The positions of beta and alpha + beta among the shifts, for all pairs."""
+        return [self.shift_pair(a, b) for a, b in self.penalties]
 
     def shift_pair(self, alpha: float, beta: float) -> tuple[int, int]:
         """Give the positions of beta and alpha + beta among the shifts."""
@@ -83,7 +86,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
     threshold_on : "heldout" or "training"
         Scores that the final thresholds are fitted to; the papers used those of training. The
         grid is always compared on held-out scores.
-    kernel, gamma, degree, coef0, kernel_params, fit_intercept, solver
+    kernel, gamma, degree, coef0, kernel_params, fit_intercept, solver, tol, max_iter, max_memory
         As in :class:`SharedSubspaceClassifier`.
 
     Attributes
@@ -102,6 +105,10 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         was in no test part or has weight zero, a mean where it was in several
     thresholds_ : (n_labels,)
     and those of :class:`SharedSubspaceClassifier`.
+
+    Samples may come in blocks (``partial_fit``, ``fit_files``), for a linear kernel and an int cv.
+    Then a sample's fold depends on its position; statistics are kept by fold, and rows to compare
+    grid points on: all of them up to 2^24 samples times labels and 512 MiB, an even draw beyond.
 
     Examples
     --------
@@ -130,6 +137,9 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         kernel_params: dict | None = None,
         fit_intercept: bool = True,
         solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        max_memory: float | None = None,
     ) -> None:
         self.alphas = alphas
         self.betas = betas
@@ -145,6 +155,9 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         self.kernel_params = kernel_params
         self.fit_intercept = fit_intercept
         self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_memory = max_memory
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
@@ -162,27 +175,28 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         T = signed_targets(Y)
         factor = self._factorise(X, weights)
         used = np.arange(len(Y)) if weights is None else np.flatnonzero(weights > 0)
-        folds = self._folds(X, y, groups, codec, used, len(Y))
+        folds = list_folds(self.cv, X, y, groups, codec, used)
         tuning = factor if len(used) == len(Y) else self._factorise(*_part(self, X, weights, used))
         search = _Search(
-            tuning,
+            heldout(tuning, T[used], folds, grid.shifts, grid.shift_pairs),
             Y[used],
             folds,
             grid,
             rule,
-            self._scorer(y, codec, Y, used, folds, weights),
+            make_scorer(self.scoring, y, codec, Y, used, folds, weights),
         )
         self._store_search(search, grid, used, len(Y))
         chosen = self.best_params_
         parameters = (chosen["alpha"], chosen["beta"], chosen["n_components"])
         self._fit_factor(factor, X, T, weights, parameters)
         if self.threshold_on == "training" and codec.multilabel:
-            self.thresholds_ = rule.fit(self._scores(X), Y, weights)
+            part = None if weights is None else weights[used]
+            self.thresholds_ = rule.fit(self._scores_of_checked(X)[used], Y[used], part)
         return self
 
     def _grid(self, n_labels: int) -> Grid:
-        alphas = _floats("alphas", (*PAPER_GRID, np.inf) if self.alphas is None else self.alphas)
-        betas = _floats("betas", PAPER_GRID if self.betas is None else self.betas)
+        alphas = to_floats("alphas", (*PAPER_GRID, np.inf) if self.alphas is None else self.alphas)
+        betas = to_floats("betas", PAPER_GRID if self.betas is None else self.betas)
         for value in alphas:
             check_number("alphas", float(value), 0, inf=True)
         for value in betas:
@@ -194,72 +208,13 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
             raise ValueError("n_components is empty: give at least one dimension.")
         return Grid(alphas, betas, np.array(ranks))
 
-    def _folds(
-        self, X: Any, y: Any, groups: Any, codec: LabelCodec, used: np.ndarray, n: int
-    ) -> list[Fold]:
-        """List the folds over the used rows, training parts that are just the rest as None."""
-        cv = 5 if self.cv is None else self.cv
-        if isinstance(cv, numbers.Integral):
-            check_number("cv", cv, 2, integer=True)
-            cv = int(cv)
-            multilabel = codec.multilabel
-            cv = MultilabelStratifiedKFold(cv) if multilabel else check_cv(cv, y, classifier=True)
-        else:
-            cv = check_cv(cv)
-        position = np.full(n, -1)
-        position[used] = np.arange(len(used))
-        folds: list[Fold] = []
-        for train, test in cv.split(X, y, groups):
-            inside, outside = position[train], position[test]
-            inside, outside = np.sort(inside[inside >= 0]), np.unique(outside[outside >= 0])
-            if not outside.size:
-                continue
-            if not inside.size:
-                raise ValueError("cv gives a split without training samples.")
-            rest = np.setdiff1d(np.arange(len(used)), outside)
-            complement = len(rest) == len(inside) and np.array_equal(rest, inside)
-            folds.append((None if complement else inside, outside))
-        if not folds:
-            raise ValueError("cv gives no split with test samples.")
-        return folds
-
-    def _scorer(
-        self,
-        y: Any,
-        codec: LabelCodec,
-        Y: np.ndarray,
-        used: np.ndarray,
-        folds: list[Fold],
-        weights: np.ndarray | None,
-    ) -> GridScorer:
-        fold = np.full(len(used), -1)
-        for k, (_, test) in enumerate(folds):
-            fold[test] = k
-        tested = np.flatnonzero(fold >= 0)
-        rows = used[tested]
-        target = Y[rows].astype(int) if codec.multilabel else np.asarray(y).reshape(len(Y))[rows]
-        scorer = GridScorer(
-            self.scoring,
-            codec,
-            np.ascontiguousarray(Y[rows].T),
-            target,
-            fold[tested],
-            None if weights is None else weights[rows],
-        )
-        return scorer
-
     def _store_search(self, search: "_Search", grid: Grid, used: np.ndarray, n: int) -> None:
         pooled, split, thresholds = search.run()
-        if np.isnan(pooled).all():
-            raise ValueError(
-                f"scoring={self.scoring!r} is undefined (NaN) at every grid point: the held-out "
-                "samples may have too few positives. Use another scoring or fewer folds."
-            )
         points = search.points
-        best = int(np.nanargmax(pooled))  # points go from simple to complex, the first wins
+        best = find_best(pooled, self.scoring)
         self.alpha_, self.beta_, _ = points[best]
         keys = ("alpha", "beta", "n_components")
-        self.cv_results_ = _results(points, keys, pooled, split)
+        self.cv_results_ = tabulate(points, keys, pooled, split)
         self.best_index_, self.best_score_ = best, float(pooled[best])
         self.best_params_ = dict(zip(keys, points[best], strict=True))
         place = {point: k for k, point in enumerate(points)}
@@ -275,6 +230,55 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         self.thresholds_ = thresholds[best]
         self.oof_scores_ = np.full((n, len(self.thresholds_)), np.nan)
         self.oof_scores_[used] = search.heldout_scores(best)
+
+    _solved = BaseSharedSubspace._solved | {
+        "alpha_",
+        "beta_",
+        "best_index_",
+        "best_score_",
+        "best_params_",
+        "cv_results_",
+        "score_grid_",
+        "thresholds_",
+        "oof_scores_",
+    }
+
+    @property
+    def _stream_folds(self) -> int:
+        return 5 if self.cv is None else int(self.cv)
+
+    def _check_stream(self) -> None:
+        super()._check_stream()
+        check_choice("threshold_on", self.threshold_on, ("heldout", "training"))
+        if self.cv is not None:
+            check_number("cv", self.cv, 2, integer=True)
+        self._rule = get_rule(self.threshold)
+
+    def _solve_stream(self, stream: Stream) -> None:
+        codec, rule = stream.codec, self._rule
+        kept, fold = stream.sample.blocks[0], stream.sample.folds[0]
+        numbers = [k for k, a in enumerate(stream.folds) if a.total is not None and a.total.n > 0]
+        if len(numbers) < 2:
+            raise ValueError(f"{len(fold)} samples are too few to tune on.")
+        folds: list[Fold] = [(None, np.flatnonzero(fold == k)) for k in numbers]
+        grid = self._grid(kept.Y.shape[1])
+        parts = [stream.folds[k].total for k in numbers]
+        tests = [test for _, test in folds]
+        y, rows = codec.decide(signed_targets(kept.Y)), np.arange(len(fold))
+        search = _Search(
+            heldout_of_statistics(parts, kept.X, tests, grid.shifts, self.fit_intercept),
+            kept.Y,
+            folds,
+            grid,
+            rule,
+            make_scorer(self.scoring, y, codec, kept.Y, rows, folds, kept.weights),
+        )
+        self._store_search(search, grid, rows, len(fold))
+        chosen = self.best_params_
+        parameters = (chosen["alpha"], chosen["beta"], chosen["n_components"])
+        self._fit_statistics(stream.total(), parameters)
+        if self.threshold_on == "training" and codec.multilabel:
+            self.thresholds_ = rule.fit(self._scores(kept.X), kept.Y, kept.weights)
 
     def predict(self, X: Any) -> Any:
         """Give label sets by the tuned thresholds, or classes if y was a vector."""
@@ -293,37 +297,6 @@ def _part(
     return part, weights[used]
 
 
-def _floats(name: str, values: Any) -> np.ndarray:
-    try:
-        array = np.atleast_1d(np.asarray(values, dtype=float))
-    except (TypeError, ValueError):
-        array = np.zeros(0)
-    if array.ndim != 1 or not array.size:
-        raise ValueError(f"{name} must be a non-empty list of numbers, got {values!r}.")
-    return array
-
-
-def _results(
-    points: list[tuple[float, float, int]],
-    keys: tuple[str, ...],
-    pooled: np.ndarray,
-    split: np.ndarray,
-) -> dict[str, Any]:
-    results: dict[str, Any] = {
-        f"param_{key}": np.array([point[i] for point in points]) for i, key in enumerate(keys)
-    }
-    results["params"] = [dict(zip(keys, point, strict=True)) for point in points]
-    results["pooled_test_score"] = pooled
-    order = np.sort(-pooled)
-    results["rank_test_score"] = np.searchsorted(order, -pooled) + 1
-    if split.shape[1]:
-        for k in range(split.shape[1]):
-            results[f"split{k}_test_score"] = split[:, k]
-        results["mean_test_score"] = split.mean(axis=1)
-        results["std_test_score"] = split.std(axis=1)
-    return results
-
-
 def _pieces(items: list[Any], size: int) -> Iterator[list[Any]]:
     for start in range(0, len(items), size):
         yield items[start : start + size]
@@ -334,7 +307,7 @@ class _Search:
 
     def __init__(
         self,
-        factor: Factor,
+        blocks: list[FoldBlock],
         Y: np.ndarray,
         folds: list[Fold],
         grid: Grid,
@@ -343,7 +316,7 @@ class _Search:
     ) -> None:
         self.grid, self.rule, self.scorer = grid, rule, scorer
         self.n, self.m = Y.shape
-        self.blocks: list[FoldBlock] = heldout(factor, signed_targets(Y), folds, grid.shifts)
+        self.blocks = blocks
         self.times = np.bincount(
             np.concatenate([test for _, test in folds]), minlength=self.n
         )  # how often each sample is held out

@@ -1,0 +1,199 @@
+"""The scores of samples on which several views agree: a sum of hat matrices and its eigenvectors.
+
+KGHA (Xiong, Szedmak, Piater) looks for scores X of the samples which every view predicts:
+
+    min over X, W_j, b_j:  sum_j w_j (|M_j X - Phi_j W_j - 1 b_j'|^2 + c_j |W_j|^2)
+
+M_j picks the samples that view j has. At the best W_j and b_j a term is ``X'M_j'(I - H_j)M_j X``,
+its trace. With ``D = sum_j w_j M_j'M_j``, scaled so that a sample which every view has counts one,
+and the constraints ``1'D X = 0``, ``X'D X = I``, which are Eqs. 11 and 12 of the paper where no
+view is missing, the minimum is at the top eigenvectors of ``D^-1/2 (sum_j w_j M_j'H_j M_j) D^-1/2``
+in the complement of ``D^1/2 1``. The paper's alternating least squares are orthogonal iteration
+with it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg as sl
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+from eigenlabel.core._types import Floats, Ints
+from eigenlabel.core.eigen import descending_eigh, fix_signs, positive_count
+from eigenlabel.core.hats import Hat
+
+DENSE = 800  # up to so many samples LAPACK finds all eigenvectors sooner than Lanczos a few
+
+
+@dataclass(frozen=True)
+class Term:
+    """A view's part in the sum: its hat, its weight, and the samples it has (None: all)."""
+
+    hat: Hat
+    weight: float
+    rows: Ints | None = None
+
+
+class HatSum:
+    """``D^-1/2 (sum_j w_j M_j'H_j M_j) D^-1/2`` in the complement of ``D^1/2 1``, as products.
+
+    Parameters
+    ----------
+    n : samples
+    terms : the views' parts; one at least has every sample and a positive weight
+
+    Attributes
+    ----------
+    coverage : (n,), the diagonal of D
+    constant : (n, 1), ``D^1/2 1`` of unit length
+    total : the sum of the weights, which bounds the eigenvalues
+    """
+
+    def __init__(self, n: int, terms: Sequence[Term]) -> None:
+        self.n, self.total = n, float(sum(term.weight for term in terms))
+        self.coverage = np.zeros(n)
+        self._terms: list[Term] = []
+        self._sum: Floats | None = None  # of the hats that are dense
+        for term in terms:
+            self.coverage[_all_or(term.rows)] += term.weight / self.total
+            if term.weight:
+                self._terms.append(term)
+        self._root = np.sqrt(self.coverage)[:, None]
+        self.constant = self._root / np.linalg.norm(self._root)
+
+    def fold(self) -> None:
+        """Add up the hats that are better dense, so that a product costs n^2, not n^2 a view."""
+        loose = []
+        for term in self._terms:
+            H = term.hat.dense()
+            if H is None:
+                loose.append(term)
+                continue
+            if self._sum is None:
+                self._sum = np.zeros((self.n, self.n))
+            H *= term.weight
+            if term.rows is None:
+                self._sum += H
+            else:
+                self._sum[np.ix_(term.rows, term.rows)] += H
+        self._terms = loose
+
+    def root(self) -> Floats | None:
+        """Give A with ``A A'`` the operator, if it is at most half as wide as long, else None."""
+        widths = [term.hat.rank for term in self._terms]
+        if self._sum is not None or None in widths:
+            return None
+        total = sum(width + 1 for width in widths if width is not None)
+        if 2 * total > self.n:
+            return None
+        A = np.zeros((self.n, total))
+        start = 0
+        for term in self._terms:
+            F = term.hat.root()
+            A[_all_or(term.rows), start : start + F.shape[1]] = np.sqrt(term.weight) * F
+            start += F.shape[1]
+        return self.project(A[:, :start] / self._root)
+
+    def project(self, Z: Floats) -> Floats:
+        """Leave out what lies along ``D^1/2 1``."""
+        return np.asarray(Z - self.constant @ (self.constant.T @ Z))
+
+    def matmat(self, Z: Floats) -> Floats:
+        """Apply the operator to Z (n, k)."""
+        X = self.project(Z) / self._root
+        out = np.zeros_like(X) if self._sum is None else self._sum @ X
+        for term in self._terms:
+            rows = _all_or(term.rows)
+            out[rows] += term.weight * term.hat.apply(X[rows])
+        return self.project(out / self._root)
+
+    def scores(self, Z: Floats) -> Floats:
+        """Turn eigenvectors into scores X with ``1'D X = 0`` and ``X'D X = I``."""
+        return np.asarray(Z / self._root)
+
+
+def _all_or(rows: Ints | None) -> "Ints | slice":
+    return slice(None) if rows is None else rows
+
+
+def top_eigenvectors(P: HatSum, p: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Give the p largest eigenvalues, descending, and their eigenvectors Z (n, p).
+
+    Through the roots of the hats if all have one and they are small together; else by LAPACK for
+    few samples or many eigenvectors; else by Lanczos with products alone. Eigenvalues that are
+    zero up to rounding are left out.
+    """
+    A = P.root()
+    if A is None:
+        P.fold()
+    if A is not None:
+        values, V = np.linalg.eigh(A.T @ A)
+        values, V = values[-p:], V[:, -p:]
+        Z = A @ (V / np.sqrt(np.maximum(values, np.finfo(float).tiny)))
+    elif P.n <= DENSE or 5 * p > P.n:
+        values, Z = _all_at_once(P, p)
+    else:
+        operator = LinearOperator(
+            (P.n, P.n),
+            matvec=lambda z: P.matmat(z.reshape(-1, 1))[:, 0],
+            matmat=P.matmat,
+            dtype=np.float64,
+        )
+        start = P.project(rng.standard_normal((P.n, 1)))[:, 0]
+        try:
+            values, Z = eigsh(operator, p, which="LA", v0=start, ncv=min(P.n, 2 * p + 20))
+        except ArpackError:  # many eigenvalues that are equal, as of projections
+            values, Z = _all_at_once(P, p)
+    order = np.argsort(values)[::-1]
+    keep = values[order] > P.total * P.n * float(np.finfo(np.float64).eps)
+    return values[order][keep], _orthonormal(P, fix_signs(Z[:, order][:, keep]))
+
+
+def _all_at_once(P: HatSum, p: int) -> tuple[Floats, Floats]:
+    M = P.matmat(np.eye(P.n))
+    M -= P.total * P.constant @ P.constant.T  # the left-out direction goes to the far end
+    values, Z = sl.eigh((M + M.T) / 2, subset_by_index=(P.n - p, P.n - 1))
+    return values, Z
+
+
+def _orthonormal(P: HatSum, Z: Floats) -> Floats:
+    """Orthonormalise inside the complement, so that the constraints hold to the last digit."""
+    for _ in range(2):  # once more for what cancellation left
+        Z, R = np.linalg.qr(P.project(Z))
+        Z = Z * np.where(np.diag(R) < 0, -1.0, 1.0)
+    return Z
+
+
+@dataclass(frozen=True)
+class Sweeps:
+    """What alternating least squares arrived at."""
+
+    values: Floats  # (p,), Ritz values, descending
+    Z: Floats  # (n, p)
+    objective: Floats  # (sweeps + 1,), from the start on
+    change: float  # of the subspace in the last sweep, the sine of its largest angle
+
+
+def alternate(P: HatSum, p: int, n_sweeps: int, tol: float, rng: np.random.Generator) -> Sweeps:
+    """Alternate between the views' regressions and the scores (Eqs. 26, 27 and 15 of the paper).
+
+    Each sweep is one step of orthogonal iteration. It never raises the objective
+    ``p sum_j w_j - tr(Z'P Z)``, and ends when the subspace changes by less than ``tol``.
+    """
+    P.fold()
+    Z = _orthonormal(P, rng.standard_normal((P.n, p)))
+    objective, change = [], np.inf
+    PZ = P.matmat(Z)
+    for _ in range(n_sweeps):
+        objective.append(P.total * p - float(np.einsum("ij,ij->", Z, PZ)))
+        new = _orthonormal(P, PZ)
+        change = float(np.linalg.norm(new - Z @ (Z.T @ new), 2))
+        Z = new
+        PZ = P.matmat(Z)
+        if change < tol:
+            break
+    objective.append(P.total * p - float(np.einsum("ij,ij->", Z, PZ)))
+    values, V = descending_eigh(Z.T @ PZ)
+    keep = positive_count(np.maximum(values, 0.0))
+    return Sweeps(values[:keep], fix_signs(Z @ V[:, :keep]), np.array(objective), change)

@@ -1,0 +1,398 @@
+"""The same ridge solves from products alone, when neither n x n nor d x d fits in memory.
+
+The Krylov space of ``(Xc'WXc, Xc'WT)`` does not depend on the shift, so conjugate gradients for
+the smallest shift carry all others along: the residuals of the shifted systems are multiples
+``zeta r`` of one another (Frommer and Maass 1999). Each iteration takes one product with X and one
+with X' for all shifts; each label has a Krylov space of its own.
+
+Kernels have a preconditioner, which ties a shift to its own iteration, and the product with the
+kernel matrix, computed anew in strips, is what costs: all shifts and labels share it as columns.
+"""
+
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from eigenlabel.core._types import Floats, Ints, Matrix
+from eigenlabel.core.lowrank import BlockKernel, Kernel, nystrom
+from eigenlabel.core.operators import (
+    CentredOperator,
+    n_threads,
+    row_blocks,
+    total_weight,
+    weighted_mean,
+)
+
+Product = Callable[[Floats], Floats]
+EPS = float(np.finfo(np.float64).eps)
+CACHE = 2**16  # numbers of an array that are updated while they are in the processor's cache
+
+
+class Krylov:
+    """What both sides share: bounds, and what is told of the last solve.
+
+    Parameters
+    ----------
+    tol : a solve stops at residuals ``|b - (A + s) x| <= tol |b|``
+    max_iter : or after so many iterations, and says so
+    max_memory : bytes for the arrays of a solve, its answer among them; labels go in groups then
+    report : called with a message when the tolerance is not met
+
+    Attributes
+    ----------
+    residuals : (shifts, labels) of the last solve, relative, rounding included
+    n_iter : iterations of the last solve
+    """
+
+    def __init__(
+        self,
+        tol: float,
+        max_iter: int,
+        max_memory: float,
+        report: Callable[[str], None],
+    ) -> None:
+        self.tol, self.max_iter, self.max_memory = tol, max_iter, max_memory
+        self.report = report
+        self.residuals: Floats = np.zeros((0, 0))
+        self.n_iter = 0
+
+    def _group(self, m: int, answer: float, work: float) -> int:
+        """Give how many of m columns fit at once, by bytes of the answer and of work a column."""
+        room = self.max_memory - answer
+        if room < work:
+            raise MemoryError(
+                f"A Krylov solve needs {(answer + work) / 2**30:.2f} GiB, of which "
+                f"{answer / 2**30:.2f} for the answer; max_memory is "
+                f"{self.max_memory / 2**30:.2f} GiB. Use fewer shifts, labels or features at once."
+            )
+        return int(min(max(m, 1), room / work))
+
+    def _tell(self) -> None:
+        worst = float(self.residuals.max(initial=0.0))
+        if worst > self.tol:
+            limit = "" if self.n_iter < self.max_iter else f", max_iter = {self.max_iter}"
+            advice = "Raise tol" if self.n_iter < self.max_iter else "Raise max_iter or tol"
+            self.report(
+                f"Conjugate gradients stopped after {self.n_iter} iterations{limit} at a relative "
+                f"residual of {worst:.2g}, tol = {self.tol:.2g}. {advice}, use larger penalties, "
+                "or scale the features."
+            )
+
+
+class KrylovFactor(Krylov):
+    """The ridge solves of :class:`CovarianceFactor` without its d x d matrix; weights (d, m)."""
+
+    def __init__(
+        self,
+        operator: CentredOperator,
+        centre: bool = True,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        max_memory: float = float("inf"),
+        report: Callable[[str], None] = warnings.warn,
+    ) -> None:
+        super().__init__(tol, max_iter, max_memory, report)
+        self.operator, self.centre = operator, centre
+        self.weights = operator.weights
+        self.total = total_weight(operator.shape[0], operator.weights)
+
+    def _right_side(self, T: Floats) -> Floats:
+        w = self.operator.weights
+        Tc = T - weighted_mean(T, w) if self.centre else T
+        return self.operator.rmatmat(Tc if w is None else w[:, None] * Tc)
+
+    def solve(self, T: Floats, shifts: Sequence[float]) -> Floats:
+        """Give (len(shifts), d, m) weights; of minimum norm at shift 0."""
+        distinct = sorted({self.total * s for s in shifts})
+        (n, d), m = self.operator.shape, T.shape[1]
+        out = np.zeros((len(distinct), d, m))
+        group = self._group(m, out.nbytes, 8.0 * ((2 * len(distinct) + 4) * d + 2 * n))
+        residuals = np.zeros((len(distinct), m))
+        self.n_iter = 0
+        for start in range(0, m, group):
+            part = slice(start, start + group)
+            B = self._right_side(T[:, part])
+            out[:, :, part], residuals[:, part], steps = shifted_cg(
+                self.operator, B, np.array(distinct), self.tol, self.max_iter
+            )
+            self.n_iter = max(self.n_iter, steps)
+        order = [distinct.index(self.total * s) for s in shifts]
+        self.residuals = residuals[order]
+        self._tell()
+        return out if order == list(range(len(out))) else out[order]
+
+    def gradient(self, T: Floats) -> Floats:
+        """Give the limit of ``s solve(T, s)`` for growing s."""
+        return self._right_side(T) / self.total
+
+    def inner(self, a: Floats, b: Floats) -> Floats:
+        """Give A'B."""
+        return np.asarray(a.T @ b)
+
+    def primal(self, c: Floats) -> Floats:
+        """Give the weights (d, m)."""
+        return c
+
+    def fold(self, train: Ints, test: Ints) -> "tuple[KrylovFactor, Product]":
+        """Give the factor of some rows alone, centred by their own mean, and scores of others.
+
+        Scores of coefficients are those without the intercept, at the training mean.
+        """
+        operator = self.operator.recentred(train, self.centre)
+        bounds = self.tol, self.max_iter, self.max_memory, self.report
+        offset = operator.mean - self.operator.mean
+        rest = self.operator.rows(test)
+        part = KrylovFactor(operator, self.centre, *bounds)
+        return part, lambda c: rest.matmat(c) - offset @ c
+
+
+def shifted_cg(
+    operator: CentredOperator, B: Floats, shifts: Floats, tol: float, max_iter: int
+) -> tuple[Floats, Floats, int]:
+    """Solve ``(Xc'WXc + s I) x = b`` for all columns b of B and all ascending shifts.
+
+    Returns
+    -------
+    x : (shifts, d, m)
+    residuals : (shifts, m), relative to b; at least what rounding leaves
+    steps : int
+    """
+    S, (d, m) = len(shifts), B.shape
+    w = None if operator.weights is None else operator.weights[:, None]
+    delta = (shifts - shifts[0])[:, None]
+    x, r = np.zeros((S, d, m)), B.copy()
+    p = np.repeat(B[None], S, axis=0)
+    rho = _squares(r)
+    size = np.sqrt(rho)  # |b|
+    zeta, zeta_old = np.ones((S, m)), np.ones((S, m))
+    alpha_old, beta, norm = np.ones(m), np.zeros(m), np.zeros(m)
+    left = np.tile(size, (S, 1))  # |b - (A + s) x|
+    steps = 0
+    active = S if m else 0
+    while active and steps < max_iter:
+        t = operator.matmat(p[0])
+        curvature = _squares(t, w) + shifts[0] * _squares(p[0])
+        going = (rho > (tol * size) ** 2) & (curvature > 0)
+        alpha = np.divide(rho, curvature, out=np.zeros(m), where=going)
+        q = operator.rmatmat(t if w is None else w * t)
+        q += shifts[0] * p[0]
+        q *= alpha
+        r -= q
+        new = _squares(r)
+        ratio = np.divide(new, rho, out=np.zeros(m), where=going)
+        # The largest Ritz values tell the norm of the matrix, and with it what rounding leaves.
+        ritz = np.divide(1.0, alpha, out=np.zeros(m), where=going) + going * beta / alpha_old
+        norm = np.maximum(norm, ritz)
+        bottom = alpha * beta * (zeta_old - zeta) + zeta_old * alpha_old * (1 + delta * alpha)
+        step = np.divide(zeta_old * alpha_old, bottom, out=np.ones((S, m)), where=bottom != 0)
+        zeta_old, zeta = zeta, zeta * step
+        _advance(x, p, r, alpha * step, ratio * step * step, zeta, active)
+        alpha_old, beta, rho = np.where(going, alpha, alpha_old), ratio, np.where(going, new, rho)
+        steps += 1
+        left[:active] = np.abs(zeta[:active]) * np.sqrt(rho)
+        active = active if going.any() else 0
+        while active and not (left[active - 1] > tol * size).any():
+            active -= 1  # larger shifts are done earlier: leave them as they are
+    lengths = np.sqrt(np.stack([_squares(part) for part in x])) if S else np.zeros((0, m))
+    rounding = EPS * (norm + delta) * lengths
+    found = np.maximum(left, rounding)
+    residuals = np.divide(found, size, out=np.zeros((S, m)), where=size > 0)
+    return x, residuals, steps
+
+
+def _squares(A: Floats, w: Floats | None = None) -> Floats:
+    """Sum the squares of each column, weighted by rows."""
+    return np.asarray(np.einsum("ij,ij->j", A, A if w is None else w * A))
+
+
+def _advance(
+    x: Floats, p: Floats, r: Floats, alpha: Floats, beta: Floats, zeta: Floats, active: int
+) -> None:
+    """Take a step in place: ``x += alpha p``, ``p = zeta r + beta p``, for the active shifts.
+
+    In pieces of rows that stay in the cache, on every core.
+    """
+
+    def piece(start: int) -> None:
+        rows = slice(start, start + step)
+        for s in range(active):
+            P = p[s, rows]
+            x[s, rows] += alpha[s] * P
+            P *= beta[s]
+            P += zeta[s] * r[rows]
+
+    step = max(1, CACHE // max(1, r.shape[1]))
+    starts = range(0, len(r), step)
+    if len(starts) < 8:
+        for start in starts:
+            piece(start)
+        return
+    with ThreadPoolExecutor(n_threads()) as pool:
+        list(pool.map(piece, starts))
+
+
+class KernelKrylovFactor(Krylov):
+    """The dual solves of :class:`GramFactor` without its n x n matrix.
+
+    Conjugate gradients on ``K + n s I`` with products in strips (:class:`BlockKernel`) and a
+    Nystrom preconditioner: with ``K ~ U diag(lam) U'``, the part in U is solved exactly.
+
+    Parameters
+    ----------
+    kernel : takes two matrices, gives the kernel values of their rows; positive semi-definite
+    X : (n, d) samples
+    weights : (n,) sample weights or None
+    centre : centre in feature space
+    and those of :class:`Krylov`
+    """
+
+    operator = None
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Matrix,
+        weights: Floats | None = None,
+        centre: bool = True,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        max_memory: float = float("inf"),
+        report: Callable[[str], None] = warnings.warn,
+    ) -> None:
+        super().__init__(tol, max_iter, max_memory, report)
+        self._kernel, self._X, self.weights, self.centre = kernel, X, weights, centre
+        n = X.shape[0]
+        self.K = BlockKernel(kernel, X)
+        self.total = total_weight(n, weights)
+        self._w = np.ones((n, 1)) if weights is None else weights[:, None]
+        self._root = np.sqrt(self._w)
+        self.row_mean = self.K.matmat(self._w)[:, 0] / self.total if centre else np.zeros(n)
+        self._lam, self._U = np.zeros(0), np.zeros((n, 0))
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Take the preconditioner from a Nystrom factor, centred and weighted like the kernel."""
+        n = self._X.shape[0]
+        rank = min(n, 50 + 2 * int(np.sqrt(n)))
+        Z = nystrom(self._kernel, self._X, rank, rank, np.random.default_rng(0)).features()
+        if self.centre:
+            Z -= weighted_mean(Z, self.weights)
+        Z *= self._root
+        lam, V = np.linalg.eigh(Z.T @ Z)
+        keep = lam > 1e-10 * lam.max(initial=0.0)
+        self._lam, self._U = lam[keep], Z @ (V[:, keep] / np.sqrt(lam[keep]))
+
+    def _precondition(self, R: Floats, shifts: Floats) -> Floats:
+        G = self._U.T @ R
+        floor = self._lam[0] if self._lam.size else 0.0
+        scale = (floor + shifts) / (self._lam[:, None] + shifts)
+        return np.asarray(R + self._U @ ((scale - 1) * G))
+
+    def _centred(self, B: Floats) -> Floats:
+        """Kc B."""
+        if not self.centre:
+            return self.K.matmat(B)
+        Y = self.K.matmat(B - self._w * (B.sum(axis=0) / self.total))
+        return Y - weighted_mean(Y, self.weights)
+
+    def _targets(self, T: Floats) -> Floats:
+        return self._root * (T - weighted_mean(T, self.weights) if self.centre else T)
+
+    def solve(self, T: Floats, shifts: Sequence[float]) -> Floats:
+        """Give (len(shifts), n, m) dual coefficients; they sum to zero over centred samples."""
+        n, m = T.shape
+        B = np.tile(self._targets(T), len(shifts))
+        columns = np.repeat(self.total * np.asarray(shifts, dtype=float), m)
+        group = self._group(B.shape[1], 2.0 * B.nbytes, 8.0 * 6 * n)
+        residuals = np.zeros(B.shape[1])
+        out = np.empty_like(B)
+        self.n_iter = 0
+        for start in range(0, B.shape[1], group):
+            part = slice(start, start + group)
+            out[:, part], residuals[part], steps = preconditioned_cg(
+                lambda P: self._root * self._centred(self._root * P),
+                B[:, part],
+                columns[part],
+                self._precondition,
+                self.tol,
+                self.max_iter,
+            )
+            self.n_iter = max(self.n_iter, steps)
+        self.residuals = residuals.reshape(len(shifts), m)
+        self._tell()
+        return np.stack(np.split(self._root * out, len(shifts), axis=1))
+
+    def gradient(self, T: Floats) -> Floats:
+        """Give the limit of ``s solve(T, s)`` for growing s."""
+        return np.asarray(self._root * self._targets(T) / self.total)
+
+    def inner(self, a: Floats, b: Floats) -> Floats:
+        """Give A'B of the weights that dual a and b stand for; one product with the kernel."""
+        return np.asarray(a.T @ self._centred(b))
+
+    def dual(self, c: Floats) -> Floats:
+        """Give coefficients for the kernel as it is."""
+        return c
+
+    def fold(self, train: Ints, test: Ints) -> "tuple[KernelKrylovFactor, Product]":
+        """Give the factor of some samples alone, and the scores of others, as linear ones do."""
+        weights = None if self.weights is None else self.weights[train]
+        bounds = self.tol, self.max_iter, self.max_memory, self.report
+        own, rest = self._X[train], self._X[test]
+        part = KernelKrylovFactor(self._kernel, own, weights, self.centre, *bounds)
+
+        def scores(c: Floats) -> Floats:
+            out = np.empty((len(test), c.shape[1]))
+            for rows in row_blocks(len(test), len(train)):
+                out[rows] = np.asarray(self._kernel(rest[rows], own), dtype=float) @ c
+            return np.asarray(out - part.row_mean @ c)
+
+        return part, scores
+
+
+def preconditioned_cg(
+    matmat: Callable[[Floats], Floats],
+    B: Floats,
+    shifts: Floats,
+    precondition: Callable[[Floats, Floats], Floats],
+    tol: float,
+    max_iter: int,
+) -> tuple[Floats, Floats, int]:
+    """Solve ``(A + s_j I) x_j = b_j`` for each column with its own shift.
+
+    Returns
+    -------
+    x : like B
+    residuals : (columns,), relative to b
+    steps : int
+    """
+    x, R = np.zeros_like(B), B.copy()
+    size = np.linalg.norm(B, axis=0)
+    Z = precondition(R, shifts)
+    P, rz = Z.copy(), np.einsum("ij,ij->j", R, Z)
+    going = np.flatnonzero(size > 0)
+    steps = 0
+    while going.size and steps < max_iter:
+        D = P[:, going]
+        Q = matmat(D) + shifts[going] * D
+        curvature = np.einsum("ij,ij->j", D, Q)
+        lengths = np.linalg.norm(D, axis=0) * np.linalg.norm(Q, axis=0)
+        if (curvature < -np.sqrt(EPS) * lengths).any():
+            raise ValueError(
+                "The kernel is not positive semi-definite on these samples: conjugate gradients "
+                "need one that is. Use solver='gram', which leaves the negative part out."
+            )
+        alpha = np.divide(rz[going], curvature, out=np.zeros(going.size), where=curvature > 0)
+        x[:, going] += alpha * D
+        R[:, going] -= alpha * Q
+        Z = precondition(R[:, going], shifts[going])
+        new = np.einsum("ij,ij->j", R[:, going], Z)
+        P[:, going] = Z + new / rz[going] * D
+        rz[going] = new
+        steps += 1
+        done = (np.linalg.norm(R[:, going], axis=0) <= tol * size[going]) | (alpha == 0)
+        going = going[~done]
+    residuals = np.divide(np.linalg.norm(R, axis=0), size, out=np.zeros(len(size)), where=size > 0)
+    return x, residuals, steps

@@ -1,0 +1,109 @@
+"""What the tuned classifiers share: grids in, folds, scorers, tables of results out."""
+
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from eigenlabel._validation import check_number
+from eigenlabel.core.heldout import Fold
+from eigenlabel.labels import LabelCodec
+from eigenlabel.model_selection import MultilabelStratifiedKFold
+from eigenlabel.scoring import GridScorer
+
+
+def to_floats(name: str, values: Any) -> np.ndarray:
+    """Give a list of numbers as an array, or say what is wrong with it."""
+    try:
+        array = np.atleast_1d(np.asarray(values, dtype=float))
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.ndim != 1 or not array.size:
+        raise ValueError(f"{name} must be a non-empty list of numbers, got {values!r}.")
+    return array
+
+
+def list_folds(
+    cv: Any, X: Any, y: Any, groups: Any, codec: LabelCodec, used: np.ndarray
+) -> list[Fold]:
+    """List the folds over the used rows, training parts that are just the rest as None."""
+    cv = 5 if cv is None else cv
+    if isinstance(cv, numbers.Integral):
+        check_number("cv", cv, 2, integer=True)
+        cv = int(cv)
+        multilabel = codec.multilabel
+        cv = MultilabelStratifiedKFold(cv) if multilabel else check_cv(cv, y, classifier=True)
+    else:
+        cv = check_cv(cv)
+    position = np.full(X.shape[0], -1)
+    position[used] = np.arange(len(used))
+    folds: list[Fold] = []
+    for train, test in cv.split(X, y, groups):
+        inside, outside = position[train], position[test]
+        inside, outside = np.sort(inside[inside >= 0]), np.unique(outside[outside >= 0])
+        if not outside.size:
+            continue
+        if not inside.size:
+            raise ValueError("cv gives a split without training samples.")
+        rest = np.setdiff1d(np.arange(len(used)), outside)
+        complement = len(rest) == len(inside) and np.array_equal(rest, inside)
+        folds.append((None if complement else inside, outside))
+    if not folds:
+        raise ValueError("cv gives no split with test samples.")
+    return folds
+
+
+def make_scorer(
+    scoring: Any,
+    y: Any,
+    codec: LabelCodec,
+    Y: np.ndarray,
+    used: np.ndarray,
+    folds: list[Fold],
+    weights: np.ndarray | None,
+) -> GridScorer:
+    """Make the scorer of held-out scores of the rows that some fold tests."""
+    fold = np.full(len(used), -1)
+    for k, (_, test) in enumerate(folds):
+        fold[test] = k
+    tested = np.flatnonzero(fold >= 0)
+    rows = used[tested]
+    target = Y[rows].astype(int) if codec.multilabel else np.asarray(y).reshape(len(Y))[rows]
+    return GridScorer(
+        scoring,
+        codec,
+        np.ascontiguousarray(Y[rows].T),
+        target,
+        fold[tested],
+        None if weights is None else weights[rows],
+    )
+
+
+def find_best(pooled: np.ndarray, scoring: Any) -> int:
+    """Give the first of the best grid points, which go from the simplest to the least simple."""
+    if np.isnan(pooled).all():
+        raise ValueError(
+            f"scoring={scoring!r} is undefined (NaN) at every grid point: the held-out "
+            "samples may have too few positives. Use another scoring or fewer folds."
+        )
+    return int(np.nanargmax(pooled))
+
+
+def tabulate(
+    points: list[tuple[float, ...]], keys: tuple[str, ...], pooled: np.ndarray, split: np.ndarray
+) -> dict[str, Any]:
+    """Give the results of grid points as GridSearchCV does."""
+    results: dict[str, Any] = {
+        f"param_{key}": np.array([point[i] for point in points]) for i, key in enumerate(keys)
+    }
+    results["params"] = [dict(zip(keys, point, strict=True)) for point in points]
+    results["pooled_test_score"] = pooled
+    order = np.sort(-pooled)
+    results["rank_test_score"] = np.searchsorted(order, -pooled) + 1
+    if split.shape[1]:
+        for k in range(split.shape[1]):
+            results[f"split{k}_test_score"] = split[:, k]
+        results["mean_test_score"] = split.mean(axis=1)
+        results["std_test_score"] = split.std(axis=1)
+    return results

@@ -1,0 +1,53 @@
+"""Values of categorical variables as positions among the values that were there in fit."""
+
+from typing import Any
+
+import numpy as np
+
+MISSING, UNKNOWN = -1, -2
+
+
+def is_missing(values: np.ndarray) -> np.ndarray:
+    """Tell None, NaN, NaT and pandas' NA from values (n,)."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype.kind != "O":
+        return np.zeros(len(values), dtype=bool)
+    return np.fromiter((_is_nothing(v) for v in values), dtype=bool, count=len(values))
+
+
+def _is_nothing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+
+
+def _distinct(values: np.ndarray) -> tuple[list[Any], np.ndarray]:
+    """Give the distinct values, sorted where they can be compared, and which each one is."""
+    try:
+        found, which = np.unique(values, return_inverse=True)
+        return found.tolist(), which
+    except TypeError:  # of several types
+        order: dict[Any, int] = {}
+        which = np.array([order.setdefault(v, len(order)) for v in values.tolist()], dtype=np.intp)
+        return list(order), which
+
+
+def find_categories(values: np.ndarray, with_missing: bool) -> list[Any]:
+    """List the distinct values; None at the end stands for missing ones, if they are to count."""
+    lost = is_missing(values)
+    found, _ = _distinct(values[~lost])
+    return [*found, None] if with_missing and lost.any() else found
+
+
+def encode(values: np.ndarray, known: list[Any]) -> np.ndarray:
+    """Give positions (n,) among known categories, MISSING and UNKNOWN for the rest."""
+    place = {category: i for i, category in enumerate(known)}
+    lost = is_missing(values)
+    codes = np.full(len(values), place.get(None, MISSING))
+    found, which = _distinct(values[~lost])
+    if found:
+        codes[~lost] = np.array([place.get(v, UNKNOWN) for v in found])[which]
+    return codes
