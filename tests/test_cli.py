@@ -123,7 +123,8 @@ def test_evaluate_gives_every_metric(folder, tmp_path, capsys):
     assert found == pytest.approx(metrics.evaluate(data.Y, scores, saved.model.predict(data.X)))
     assert "label_3" in page.read_text()
     assert run("evaluate", folder / "m.skops", folder / "test.arff") == 0
-    assert f"f1_macro           {found['f1_macro']:.4f}" in capsys.readouterr().out
+    shown = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["f1_macro", f"{found['f1_macro']:.4f}"] in shown
 
 
 def test_a_table_of_texts_from_fit_to_predict(tmp_path, capsys):
@@ -446,6 +447,17 @@ def test_reproduce_runs_what_is_there(data_folder, tmp_path, capsys, monkeypatch
     words = ["reproduce", "mlls-table3", "--dry-run", "--methods", "ML_LS", "--splits", 1]
     assert run(*words, "-o", tmp_path / "r") == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("1 of 1 runs to do")
+
+
+def test_closed_output_and_folders_that_cannot_be_written_to(folder, monkeypatch, capsys):
+    predict = ["predict", folder / "m.skops", folder / "test.arff"]
+    monkeypatch.setattr(os, "access", lambda place, mode: mode != os.W_OK)
+    assert run(*predict, "-o", folder / "x.csv") == 1
+    assert "x.csv: its folder cannot be written to" in capsys.readouterr().err
+    monkeypatch.undo()
+    monkeypatch.setattr(sys, "stdout", None)
+    assert run(*predict) == 2
+    assert run(*predict, "-o", folder / "x.csv") == 0
 
 
 def test_what_is_known_of_the_spread_is_said(capsys):

@@ -34,7 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         parsed = _parser().parse_args(arguments)
         parsed.run(parsed)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as it is after: eigenlabel ... >&-
+            sys.stdout.flush()
     except SystemExit as stop:  # argparse: help, version, or a wrong call
         return int(stop.code or 0)
     except BrokenPipeError:  # the reader has seen enough, as in: eigenlabel ... | head

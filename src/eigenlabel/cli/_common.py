@@ -5,6 +5,7 @@ import ast
 import csv
 import inspect
 import io
+import os
 import re
 import shlex
 from collections.abc import Iterable, Sequence
@@ -226,5 +227,7 @@ def check_output(path: str | None, *inputs: str) -> None:
     place = Path(path).resolve()
     if not place.parent.is_dir():
         raise DataError(path, "its folder does not exist")
+    if not os.access(place.parent, os.W_OK):
+        raise DataError(path, "its folder cannot be written to")
     if place in [Path(name).resolve() for name in inputs]:
         raise DataError(path, "is also an input; write to another file")

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 import numpy as np
 import scipy.sparse as sp
 
-from eigenlabel.cli._common import check_finite
+from eigenlabel.cli._common import UsageError, check_finite
 from eigenlabel.datasets import iterate
 from eigenlabel.experiment import scores_of
 from eigenlabel.persistence import SavedModel
@@ -90,6 +90,8 @@ def _labels(model: Any, X: Any, scores: np.ndarray | None, top: int | None) -> l
 @contextlib.contextmanager
 def _writing(output: str | None) -> Iterator[TextIO]:
     """Give standard output, or a file that appears when all of it is written."""
+    if output is None and sys.stdout is None:
+        raise UsageError("standard output is closed; pass -o FILE")
     if output is None:
         yield sys.stdout
         return
