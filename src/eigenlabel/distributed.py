@@ -195,7 +195,7 @@ def fit(model: Any, X: Any, y: Any, sample_weight: Any = None, *, classes: Any =
         starts = np.cumsum([0, *lengths[:-1]])
     with _lost_scheduler(), _large_graphs():
         if classes is None:
-            classes = _find_classes(ys)
+            classes = _find_classes(y, ys)
         collect, merge = dask.delayed(_collect), dask.delayed(_merge)
         empty = dask.delayed(clone(model))
         parts = [
@@ -215,11 +215,15 @@ def fit(model: Any, X: Any, y: Any, sample_weight: Any = None, *, classes: Any =
     return model
 
 
-def _find_classes(ys: list[Any]) -> np.ndarray | None:
+def _find_classes(y: Any, ys: list[Any]) -> np.ndarray | None:
+    """Look for the classes of a vector y; one block tells whether it is one."""
+    if _is_array(y) and y.ndim == 2:
+        return None
     dask = _dask()
-    found = dask.compute([dask.delayed(_classes)(y) for y in ys])[0]
-    known = [c for c in found if c is not None]
-    return np.unique(np.concatenate(known)) if known else None
+    find = dask.delayed(_classes)
+    if dask.compute(find(ys[0]))[0] is None:
+        return None
+    return np.unique(np.concatenate(dask.compute([find(part) for part in ys])[0]))
 
 
 @contextmanager

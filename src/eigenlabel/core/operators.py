@@ -250,7 +250,7 @@ class CentredOperator:
         n, weights = self.shape[0], self.weights
         root = np.ones(n) if weights is None else np.sqrt(weights)
         X: Matrix = self._X
-        scaled = X.multiply(root[:, None]).tocsr()
+        scaled = X if weights is None else X.multiply(root[:, None]).tocsr()
         G = _sparse_outer(scaled.T)
         total = np.asarray(scaled.T @ root)  # X' W 1
         G -= np.outer(total, self._rest)
