@@ -252,6 +252,7 @@ def test_the_command_line_fits_on_a_cluster(data, cluster, tmp_path, capsys):
     words = ["fit", tmp_path / "it.svm", "-o", tmp_path / "m.skops", "--set", "betas=[0.01, 1]"]
     assert main([str(w) for w in (*words, "--cluster", cluster.scheduler_address)]) == 0
     assert "chosen: alpha" in capsys.readouterr().out
+    assert len(cluster.scheduler.transition_log) > 0  # the work was done there
     saved = load_model(tmp_path / "m.skops").model
     read = load(tmp_path / "it.svm")
     cv = PredefinedSplit(draw(0, 120, 5)[0])
