@@ -11,7 +11,7 @@ test: .venv/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal
 
 bench: .venv/dev.stamp
 	$(BIN)/python benchmarks/run_all.py

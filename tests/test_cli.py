@@ -7,16 +7,20 @@ import pty
 import subprocess
 import sys
 import termios
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from eigenlabel import __version__, metrics
+from eigenlabel.catalogue import METHODS
 from eigenlabel.cli import main
-from eigenlabel.cli._common import format_table, parse_settings, parse_value, words
+from eigenlabel.cli._common import format_table, in_options, parse_settings, parse_value, words
+from eigenlabel.cli._runs import _print_comparison
 from eigenlabel.datasets import load, make_shared_subspace, save
 from eigenlabel.experiment import read_records
 from eigenlabel.persistence import load_model
+from eigenlabel.reproduce import TABLES, Row
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +168,7 @@ def test_compare_goes_on_and_prints_the_same(folder, tmp_path, capsys):
 
 def test_report_of_a_model(folder, tmp_path, capsys):
     words = ["report", folder / "m.skops", "-o", tmp_path / "page.html"]
-    assert run(*words) == 1
+    assert run(*words) == 2
     assert "pass --data" in capsys.readouterr().err
     assert run(*words, "--data", folder / "test.arff") == 0
     assert "ranking_loss" in (tmp_path / "page.html").read_text()
@@ -190,8 +194,6 @@ def test_reproduce_lists_and_prints(data_folder, tmp_path, capsys, monkeypatch):
     words = ["reproduce", "mlls-table3", "--methods", "ML_LS", "--splits", 1, "-o", tmp_path]
     assert run(*words, "--dry-run") == 0
     assert "Arts, ML_LS" in capsys.readouterr().out
-    assert run("reproduce") == 1
-    assert "Which table?" in capsys.readouterr().err
     assert run("reproduce", "mlls-table2") == 0
     out = capsys.readouterr().out
     row = next(line for line in out.splitlines() if line.startswith("Arts") and "features" in line)
@@ -215,15 +217,29 @@ def test_datasets(capsys):
         (["demo", "--samples", "3"], 1, "eigenlabel: samples must be an integer between 50 and"),
         (["fit", "nowhere.csv", "-o", "m.skops"], 1, "nowhere.csv: no such file"),
         (["fit", "x.csv", "-o", "nowhere/m.skops"], 1, "its folder does not exist"),
-        (["fit", "x.csv", "-o", "m.skops", "--method", "ridg"], 1, "perhaps: ridge"),
-        (["fit", "x.csv", "-o", "m.skops", "--set", "cv"], 1, "Expected NAME=VALUE, got 'cv'"),
+        (["fit", "x.csv", "-o", "m.skops", "--method", "ridg"], 2, "did you mean ridge?"),
+        (["fit", "x.csv", "-o", "m", "--method", "!"], 2, "'eigenlabel fit --list-methods' lists"),
+        (["fit", "x.csv", "-o", "m.skops", "--set", "cv"], 2, "expected NAME=VALUE, got 'cv'"),
+        (["tune", "x.csv", "-o", "m", "--scoring", "f1"], 2, "invalid choice: 'f1'"),
+        (["compare", "x.csv", "-o", "r", "--methods", "ridg"], 2, "did you mean ridge?"),
+        (["compare", "x.csv", "-o", "r", "--metrics", "f1macro"], 2, "did you mean f1_macro"),
+        (["compare", "x.csv", "-o", "r", "--splits", "0"], 2, "expected a whole number from 1"),
+        (["predict", "m.skops", "x.csv", "--rows", "0"], 2, "expected a whole number from 1"),
+        (["predict", ".", "x.csv"], 1, "a folder, not a file"),
+        (["datasets", "fetch"], 2, "name the data sets to fetch, or pass --all-for TABLE"),
+        (["datasets", "fetch", "--all-for", "x"], 2, "'eigenlabel reproduce --list' lists them"),
+        (["datasets", "fetch", "--all-for", "mlls-table7"], 1, "the FlyExpress images"),
+        (["reproduce"], 2, "which table? 'eigenlabel reproduce --list' lists them"),
+        (["reproduce", "mlls-table3", "--methods", "SWM"], 2, "did you mean SVM"),
+        (["report", "nowhere", "-o", "x.html"], 2, "pass --data"),
         (
             ["tune", "x.csv", "-o", "m.skops", "--alphas", "a"],
             2,
             "expected numbers such as 0.1,1,inf",
         ),
         (["predict", "nowhere.skops", "x.csv"], 1, "nowhere.skops: no such file"),
-        (["reproduce", "mlls-table33"], 1, "perhaps: mlls-table3"),
+        (["reproduce", "mlls-table33"], 2, "did you mean mlls-table3"),
+        (["reproduce", "!"], 2, "no table '!'; 'eigenlabel reproduce --list' lists them"),
         (["report", "nowhere", "-o", "x.html", "--data", "x"], 1, "nowhere: no such file"),
     ],
 )
@@ -300,7 +316,7 @@ def test_every_option_of_tune_reaches_the_model(folder, tmp_path):
     assert found == (3, "f1_micro", "global", "rbf", 0.25, [0.1])
 
 
-def test_categories_and_columns_go_with_the_model(tmp_path, capsys):
+def test_categories_and_columns_go_with_the_model(tmp_path, capsys, monkeypatch):
     rows = [
         f"{(k % 3 and 'red') or 'blue'},{k},{k % 7},{int(k % 3 > 0)},{int(k % 2)}"
         for k in range(60)
@@ -317,11 +333,133 @@ def test_categories_and_columns_go_with_the_model(tmp_path, capsys):
     capsys.readouterr()
     assert run("predict", tmp_path / "m.skops", tmp_path / "new.csv", "--top", 2) == 0
     assert capsys.readouterr().out.splitlines()[1].startswith("0,l_a")
-    (tmp_path / "odd.csv").write_text("x,colour\n1,green\n")
-    assert run("predict", tmp_path / "m.skops", tmp_path / "odd.csv") == 1
-    assert "'green', not one of 'blue', 'red'" in capsys.readouterr().err
-    assert run("predict", tmp_path / "m.skops", tmp_path / "new.csv", "--top", 3) == 1
+    (tmp_path / "odd.csv").write_text("x,colour\n1,green\n2,red\n3,grey\n")
+    monkeypatch.chdir(tmp_path)
+    assert run("predict", "m.skops", "odd.csv", "-o", "-", "--rows", 1) == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == 4
+    assert not (tmp_path / "-").exists()
+    assert err == (
+        "note: 'colour': 2 cells count as missing, as their value is none of 'blue', 'red'\n"
+    )
+    assert run("predict", tmp_path / "m.skops", tmp_path / "new.csv", "--top", 3) == 2
     assert "--top must be between 1 and 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("pass text='title' or drop=\"a b\"", "pass --text title or --drop 'a b'"),
+        ("labels=['a', 'b'] or labels='a_*'", "--labels a,b or --labels 'a_*'"),
+        ("pass separator=' ' to cut", "pass --separator ' ' to cut"),
+        ("pass xml=", "pass --xml"),
+        ("pass n_features and n_labels, or like", "pass --n-features and --n-labels, or like"),
+        ("pass zero_based=True if", "pass --zero-based if"),
+        ("as like does not have them; 3 features, like has 5", "as the model does not have them; "),
+        ("x.csv, line 3: 'size' is 'big'", "x.csv, line 3: 'size' is 'big'"),
+    ],
+)
+def test_advice_is_given_in_options(said, expected):
+    assert in_options(said).startswith(expected)
+
+
+def test_a_model_reads_files_of_another_form_or_without_labels(tmp_path, capsys):
+    rows = [f"{k % 5},{k % 3},{k % 2},{int(k % 3 > 0)}" for k in range(60)]
+    (tmp_path / "t.csv").write_text("x,y,l_a,l_b\n" + "\n".join(rows) + "\n")
+    model = tmp_path / "m.skops"
+    assert run("fit", tmp_path / "t.csv", "--labels", "l_a,l_b", "-o", model) == 0
+    np.savez(tmp_path / "bare.npz", X=np.ones((2, 2)))
+    (tmp_path / "some.csv").write_text("l_b,y,x\n,1,1\nwhat,1,1\n")
+    capsys.readouterr()
+    assert run("predict", model, tmp_path / "bare.npz") == 0
+    expected = capsys.readouterr().out
+    assert run("predict", model, tmp_path / "some.csv") == 0
+    assert capsys.readouterr() == (expected, "")
+    assert run("evaluate", model, tmp_path / "some.csv") == 1
+    assert "no column for the label 'l_a'" in capsys.readouterr().err
+
+
+def test_a_model_knows_from_which_number_its_features_count(tmp_path, capsys):
+    lines = [f"{k % 2} {k % 2}:1 2:{k % 5}" for k in range(30)]
+    (tmp_path / "train.svm").write_text("\n".join(lines))
+    model, test = tmp_path / "m.skops", tmp_path / "test.svm"
+    assert run("fit", tmp_path / "train.svm", "-o", model) == 0
+    test.write_text("0 1:1\n")  # feature 1 means label 1; were it the first, it would mean 0
+    capsys.readouterr()
+    assert run("predict", model, test) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "0,1"
+
+
+def test_one_label_column_and_few_samples(tmp_path, capsys):
+    rows = "".join(f"{k % 5},{int(k % 5 > 2)},{k % 2}\n" for k in range(40))
+    (tmp_path / "t.csv").write_text("x,a,b\n" + rows)
+    for named in ("a", "a,"):
+        assert run("fit", tmp_path / "t.csv", "--labels", named, "-o", tmp_path / "m.skops") == 0
+        assert "1 labels" in capsys.readouterr().out
+    assert load_model(tmp_path / "m.skops").label_names.tolist() == ["a"]
+    (tmp_path / "few.csv").write_text("x,a\n1,0\n2,1\n")
+    assert run("fit", tmp_path / "few.csv", "--labels", "a", "-o", tmp_path / "m.skops") == 1
+    assert "2 samples are too few for 5 folds; tune has --cv" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0 1:1\n1 1:nan 2:1\n", "feature '0' of sample 2 is nan; sparse features must be finite"),
+        ("0 1:inf\n1 2:1\n", "feature '0' of sample 1 is inf"),
+        ("x,labels\n1,a\ninf,b\n", "feature 'x' of sample 2 is inf; features must be finite"),
+    ],
+)
+def test_numbers_that_no_model_takes_are_told_by_sample(tmp_path, text, message, capsys):
+    (tmp_path / "t.txt").write_text(text)
+    assert run("fit", tmp_path / "t.txt", "-o", tmp_path / "m.skops") == 1
+    assert message in capsys.readouterr().err
+
+
+def test_all_methods_are_listed(capsys):
+    assert run("fit", "--list-methods") == 0
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert listed == list(METHODS)
+    assert run("fit", "--help") == 0
+    assert "mddm:" not in capsys.readouterr().out
+
+
+def test_reproduce_runs_what_is_there(data_folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("EIGENLABEL_DATA", str(tmp_path))
+    assert run("reproduce", "mlls-table2") == 1
+    error = capsys.readouterr().err
+    assert "mlls-table2: none of its data is there. yahoo/Arts.svm.gz: no such file" in error
+    assert "Take additional-data/yahoo_arts.rda" in error
+    (tmp_path / "yahoo").symlink_to(data_folder / "yahoo")
+    assert run("reproduce", "mlls-table2") == 0
+    assert "missing data: Business" not in capsys.readouterr().err
+    (tmp_path / "yahoo").unlink()
+    (tmp_path / "yahoo").mkdir()
+    for file in (data_folder / "yahoo").glob("Arts.*"):
+        (tmp_path / "yahoo" / file.name).symlink_to(file)
+    assert run("reproduce", "mlls-table2") == 0
+    out, err = capsys.readouterr()
+    assert [line.split()[0] for line in out.splitlines()[3:8]] == ["Arts"] * 5
+    assert "Health " not in out.split("missing data")[0]
+    assert "missing data: Health: yahoo/Health.svm.gz: no such file" in err
+    assert "* another number" not in out
+    words = ["reproduce", "mlls-table3", "--dry-run", "--methods", "ML_LS", "--splits", 1]
+    assert run(*words, "-o", tmp_path / "r") == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("1 of 1 runs to do")
+
+
+def test_what_is_known_of_the_spread_is_said(capsys):
+    table = replace(TABLES["mlls-table3"], data=dict(list(TABLES["mlls-table3"].data.items())[:1]))
+    for outside, said in (
+        (True, "* further from the paper"),
+        (False, ""),
+        (None, "No spread is known"),
+    ):
+        row = Row("Arts", "f1_macro", "SVM", 0.3, None, 0.4, None, 1, outside)
+        _print_comparison(table, [row], "text")
+        out = capsys.readouterr().out
+        assert ("further from" in out, "No spread" in out) == (outside is True, outside is None)
+        assert said in out
 
 
 def test_what_is_said_now_goes_before_what_was_said_then(tmp_path, capsys):
@@ -363,7 +501,7 @@ def test_an_interrupted_run_says_so(tmp_path, folder, monkeypatch, capsys):
 
 
 def test_odd_words_of_settings_and_lists():
-    with pytest.raises(ValueError, match="Expected NAME=VALUE, got '=1'"):
+    with pytest.raises(ValueError, match="expected NAME=VALUE, got '=1'"):
         parse_settings(["=1"])
     assert parse_value("-inf") == -np.inf
     assert words(" a, b ,,c") == ["a", "b", "c"]

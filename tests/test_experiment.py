@@ -507,8 +507,36 @@ def test_files_beside_the_protocol_come_first(tmp_path, monkeypatch):
     monkeypatch.setenv("EIGENLABEL_DATA", str(tmp_path / "there"))
     np.testing.assert_array_equal(load_data(Data("d", "d.npz"), tmp_path / "here").X, planted(0).X)
     np.testing.assert_array_equal(load_data(Data("d", "d.npz"), tmp_path).X, planted(1).X)
-    with pytest.raises(DataError, match="try: eigenlabel datasets fetch emotions"):
+    with pytest.raises(DataError, match=r"a file of emotions\. Run: eigenlabel datasets fetch emo"):
         load_data(Data("d", "mulan/emotions/emotions.arff"), tmp_path)
+    with pytest.raises(DataError, match=r"a file of yahoo-arts\. Take additional-data/yahoo_arts"):
+        load_data(Data("d", "yahoo/Arts.svm.gz"), tmp_path)
+
+
+def test_a_source_may_be_a_known_data_set(tmp_path, monkeypatch, data_folder):
+    protocol = small_protocol(data=[Data("music", "emotions")])
+    monkeypatch.setenv("EIGENLABEL_DATA", str(data_folder))
+    assert load_data(protocol.data[0]).X.shape == (593, 72)
+    plan(protocol)
+    monkeypatch.setenv("EIGENLABEL_DATA", str(tmp_path))
+    with pytest.raises(DataError, match=r"a file of emotions\. Run: eigenlabel datasets fetch emo"):
+        plan(protocol)
+    with pytest.raises(DataError, match=r"did you mean the data set emotions\?"):
+        plan(small_protocol(data=[Data("music", "emotion")]))
+
+
+def test_a_run_that_fails_at_once_leaves_nothing(tmp_path):
+    (tmp_path / "old").mkdir()
+    wrong = small_protocol(data=[Data("one", "nowhere.npz")])
+    for place in ("new/deep", "old"):
+        with pytest.raises(DataError, match="no such file"):
+            run(wrong, tmp_path / place)
+    assert [p.name for p in tmp_path.rglob("*")] == ["old"]
+    run(small_protocol(), tmp_path / "new" / "deep")
+    before = read_records(tmp_path / "new" / "deep")
+    with pytest.raises(DataError, match="no such file"):
+        run(wrong, tmp_path / "new" / "deep")
+    assert read_records(tmp_path / "new" / "deep") == before
 
 
 def test_sources_of_every_kind(tmp_path):

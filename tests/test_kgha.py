@@ -491,6 +491,7 @@ def test_difficult_labels(data, decoding):
     scores = model.decision_function(views)
     assert np.isfinite(scores).all()
     assert np.abs(scores).max() < 20
+    assert np.linalg.matrix_rank(model.decoder_) <= 7, "what labels do not reach is not decoded"
     np.testing.assert_allclose(scores[:, 0], scores[:, 6], atol=1e-7)
     predicted = model.predict(views)
     if decoding == "regression":
@@ -531,6 +532,15 @@ def test_scores_are_centred_however_small_they_are(rng):
     Z = agreement._orthonormal(S, 100.0 + 1e-9 * rng.standard_normal((30, 3)))
     assert np.abs(Z.sum(axis=0)).max() < 1e-14
     np.testing.assert_allclose(Z.T @ Z, np.eye(3), atol=1e-14)
+
+
+def test_fewer_samples_than_labels(data):
+    views, Y = data
+    few = {k: X[:4] for k, X in views.items()}
+    for kernel in ("linear", "rbf"):
+        model = KGHA(1.0, kernel=kernel).fit(few, Y[:4])
+        assert model.n_components_ <= 3
+        assert np.isfinite(model.decision_function(few)).all()
 
 
 def test_one_label_and_sparse_labels(data):

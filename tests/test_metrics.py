@@ -1,4 +1,5 @@
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -126,7 +127,7 @@ def test_labels_have_no_order_by_default(problem, rng):
     shuffle = rng.permutation(Y.shape[1])
     before, after = evaluate(Y, S, P), evaluate(Y[:, shuffle], S[:, shuffle], P[:, shuffle])
     for name in before:
-        if not name.startswith("precision_at"):  # ties go to the first label there
+        if "_at_" not in name:  # ties go to the first label there
             assert after[name] == pytest.approx(before[name], rel=1e-12)
 
 
@@ -156,8 +157,8 @@ def test_every_public_metric_is_registered():
         for n, f in inspect.getmembers(metrics, inspect.isfunction)
         if f.__module__ == metrics.__name__ and not n.startswith("_")
     }
-    others = {"evaluate", "precision_at_k", "auc_per_label", "f1_from_counts", "hsic"}
-    assert public - others == {n for n in METRICS if not n.startswith("precision_at_")}
+    others = {"evaluate", "auc_per_label", "f1_from_counts", "hsic"}
+    assert public - others == {re.sub(r"_at_\d", "_at_k", n) for n in METRICS}
 
 
 @pytest.mark.parametrize(
@@ -195,3 +196,45 @@ def test_evaluate_gives_each_function_its_weights_and_its_k(rng):
     assert figures["f1_macro"] == metrics.f1_macro(Y, S > 0, sample_weight=w)
     for k in (1, 3, 5):
         assert figures[f"precision_at_{k}"] == metrics.precision_at_k(Y, S, k, sample_weight=w)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_figures_by_label_of_the_top_labels(problem, weighted):
+    """Section 7.1 of paper 003, label by label."""
+    Y, S, _, w = problem
+    Y = Y.copy()
+    Y[:, 2] = 0  # a label without a positive is left out
+    w = w if weighted else np.ones(len(Y))
+    precisions, recalls = [], []
+    for j in range(6):
+        given = [j in sorted(range(6), key=lambda i: (-row[i], i))[:3] for row in S]
+        assigned = sum(w[i] for i in range(len(Y)) if given[i])
+        right = sum(w[i] for i in range(len(Y)) if given[i] and Y[i, j])
+        having = sum(w[i] for i in range(len(Y)) if Y[i, j])
+        if having:
+            precisions.append(right / assigned if assigned else 0.0)
+            recalls.append(right / having)
+    P, R = np.mean(precisions), np.mean(recalls)
+    kw = {"sample_weight": w}
+    assert metrics.label_precision_at_k(Y, S, 3, **kw) == pytest.approx(P, rel=1e-12)
+    assert metrics.label_recall_at_k(Y, S, 3, **kw) == pytest.approx(R, rel=1e-12)
+    assert metrics.label_f1_at_k(Y, S, 3, **kw) == pytest.approx(2 * P * R / (P + R), rel=1e-12)
+    assert metrics.labels_recalled_at_k(Y, S, 3, **kw) == sum(r > 0 for r in recalls)
+    by_label = [
+        sk.average_precision_score(Y[:, j], S[:, j], sample_weight=w) for j in (0, 1, 3, 4, 5)
+    ]
+    found = metrics.label_average_precision(Y, S, **kw)
+    assert found == pytest.approx(np.mean(by_label), rel=1e-12)
+    loss = metrics.ranking_loss(Y, S, **kw)
+    assert metrics.ranking_accuracy(Y, S, **kw) == pytest.approx(1 - loss, rel=1e-12)
+
+
+def test_figures_by_label_at_their_ends():
+    Y, S = np.eye(3, dtype=int), np.eye(3)
+    assert metrics.label_f1_at_k(Y, S, 1) == metrics.label_average_precision(Y, S) == 1
+    assert metrics.label_f1_at_k(Y, -S, 1) == 0
+    assert metrics.labels_recalled_at_k(Y, -S, 1) == 0
+    assert np.isnan(metrics.label_f1_at_k(np.zeros((3, 3), int), S, 1))
+    assert np.isnan(metrics.label_average_precision(np.zeros((3, 3), int), S))
+    with pytest.raises(ValueError, match="k must be"):
+        metrics.label_recall_at_k(Y, S, 4)

@@ -177,12 +177,12 @@ ARFF = "@relation 'x: -C -1'\n@attribute a numeric\n@attribute x {0,1}\n@data\n"
         (
             "a.svm",
             "0 1:1\n\n1 1:1\n7 1:1\n",
-            r"line 4: sample 3: label 7 .*\(as in the first piece",
+            r"line 4: label 7 .*\(as in the first piece",
         ),
         ("a.svm", "0 1:1\n1 1:1\n\n1 9:1\n", r"line 4: feature 9 beyond .*pass n_features"),
         ("a.svm", "0 1:1\n1 1:1\n1 0:1\n", r"line 3: feature 0, but they count from 1"),
         ("a.txt", "4 5 3\n0 1:1\n1 1:1\n\n2 9:1\n", "line 5: feature 9 beyond the 5 features"),
-        ("a.txt", "4 5 3\n0 1:1\n1 1:1\n\n3 1:1\n", "line 5: sample 4: label 3 is not between"),
+        ("a.txt", "4 5 3\n0 1:1\n1 1:1\n\n3 1:1\n", "line 5: label 3 is not between"),
         ("a.txt", "4 5 3\n0 1:1\n1 1:1\n\n", "line 1: .* promises 4 samples, there are 3"),
         ("a.csv", "a,label:x\n1,0\n2,1\n\n3\n", "line 5: 1 values for 2 columns"),
         (

@@ -14,6 +14,7 @@ from eigenlabel import datasets
 from eigenlabel._progress import progress
 from eigenlabel.cli import _datasets as cli_datasets
 from eigenlabel.datasets import DataError, _registry, find, known, load
+from eigenlabel.reproduce import TABLES, data_sets
 
 KNOWN = known()
 PAPERS = ("mlls", "kdd", "mtsda", "kgha", "mddm")
@@ -127,8 +128,14 @@ def test_counts_are_those_of_the_files(data_folder, name, part, paths):
 def test_an_unknown_name_has_close_ones():
     with pytest.raises(DataError, match="yaho-arts: no known data set; did you mean yahoo-arts"):
         find("yaho-arts")
-    with pytest.raises(DataError, match="did you mean 3sources-views, bibtex, "):
+    with pytest.raises(DataError, match="!: no known data set; 'eigenlabel datasets list' lists"):
         find("!")
+
+
+def test_a_data_set_serves_the_tables_that_use_it():
+    for entry in KNOWN.values():
+        tables = [name for name, table in TABLES.items() if entry.name in data_sets(table)]
+        assert sorted(entry.serves) == sorted(tables), entry.name
 
 
 @pytest.mark.parametrize(
@@ -237,9 +244,9 @@ def test_fetch_goes_on_after_a_failure(run, made, monkeypatch, capsys):
 
 @pytest.mark.usefixtures("made")
 def test_fetch_needs_something_to_fetch(run):
-    with pytest.raises(ValueError, match="Name the data sets to fetch"):
+    with pytest.raises(ValueError, match="name the data sets to fetch"):
         run("fetch")
-    with pytest.raises(ValueError, match="'mddm-table2'; tables served: mddm-table1,12 kdd-table3"):
+    with pytest.raises(ValueError, match="No known data set serves mddm-table2: 1 of 1 data sets"):
         run("fetch", "--all-for", "mddm-table2")
 
 

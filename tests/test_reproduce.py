@@ -5,13 +5,31 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eigenlabel import MDDM, PCA, DiscriminativeSelector, SharedSubspaceClassifier, catalogue
+from eigenlabel import (
+    KGHA,
+    MDDM,
+    PCA,
+    DiscriminativeSelector,
+    SharedSubspaceClassifier,
+    ThresholdedClassifier,
+    catalogue,
+)
 from eigenlabel.cli import main
 from eigenlabel.comparison import wilcoxon
-from eigenlabel.datasets import known, make_shared_subspace
-from eigenlabel.experiment import Data, Method, Splits, plan, run
+from eigenlabel.datasets import DataError, known, make_shared_subspace
+from eigenlabel.experiment import Data, Method, Protocol, Splits, fit_split, plan, run
 from eigenlabel.metrics import METRICS
-from eigenlabel.reproduce import FIGURES, TABLES, Curves, compare, get_table, published
+from eigenlabel.reproduce import (
+    FIGURES,
+    TABLES,
+    Curves,
+    at_hand,
+    compare,
+    data_sets,
+    get_table,
+    published,
+)
+from eigenlabel.reproduce._claims import ViewChoice
 from eigenlabel.reproduce._figures import AtShare
 
 
@@ -126,6 +144,11 @@ def test_fewer_splits_and_methods():
         table.protocol(methods=["SWM"])
     with pytest.raises(ValueError, match="kgha-table7 cannot be run: the data cannot be had"):
         get_table("kgha-table7").protocol()
+    with pytest.raises(ValueError, match="mlls-table5 has p-values, for which two methods have"):
+        get_table("mlls-table5").protocol(methods=["ML_LS"])
+    nothing = replace(table, methods={"A": "nowhere", "B": "never"}, beyond=())
+    with pytest.raises(ValueError, match="cannot be run: no method is there yet of A, B"):
+        nothing.protocol()
     with pytest.raises(ValueError, match="No table 'mlls-table33'; perhaps: mlls-table3"):
         get_table("mlls-table33")
 
@@ -300,3 +323,49 @@ def test_the_command_prints_a_figure_and_writes_its_page(tmp_path, monkeypatch, 
     numbers = [line for line in lines if line[:1] in (["1"], ["2"])]
     assert [len(n) for n in numbers] == [2, 3, 2, 3]  # b has no point at 1
     assert page.read_text(encoding="utf-8").count('<svg class="diagram lines"') == 2
+
+
+def test_a_figure_tests_its_points_against_a_reference(tmp_path):
+    figure = replace(small_figure(), reference=("a", "1"), splits=Splits("shuffle", 3))
+    records = run(figure.protocol(), tmp_path)
+    p_values = figure.tests(records)
+    assert list(p_values["two"]) == [("a", "2"), ("b", "2")]
+    loss = {(r["data"], r["method"], r["split"]): r["metrics"]["hamming_loss"] for r in records}
+    keys = [(f"planted {k}", s) for k in (0, 1) for s in range(3)]
+    a, b = ([loss[d, name, s] for d, s in keys] for name in ("a @ 2", "a @ 1"))
+    assert p_values["two"]["a", "2"] == pytest.approx(min(1, 2 * wilcoxon(a, b)))
+    assert small_figure().tests(records) == {}
+
+
+def test_views_of_the_data_reach_the_model():
+    data = replace(planted(0), views={"left": slice(0, 2), "right": slice(2, 6)})
+    model = ViewChoice(KGHA(random_state=0), -1)
+    methods = [
+        Method("all", KGHA(random_state=0)),
+        Method("tuned", ThresholdedClassifier(KGHA(random_state=0), cv=2)),
+        Method("right", model),
+        Method("joined", ViewChoice(KGHA(random_state=0), "joined")),
+    ]
+    protocol = Protocol([Data("d", data, prepare="none")], methods, Splits("shuffle", 1))
+    fitted = {m.name: fit_split(protocol, "d", m.name, 0) for m in methods}
+    assert list(fitted["all"].model.view_names_) == ["left", "right"]
+    assert list(fitted["tuned"].model.estimator_.view_names_) == ["left", "right"]
+    train, test = fitted["all"].train, fitted["all"].test
+    alone = KGHA(random_state=0).fit(data.X[train][:, 2:], data.Y[train])
+    np.testing.assert_allclose(
+        fitted["right"].scores, alone.decision_function(data.X[test][:, 2:]), rtol=1e-8
+    )
+    joined = KGHA(random_state=0).fit(data.X[train], data.Y[train])
+    np.testing.assert_allclose(
+        fitted["joined"].scores, joined.decision_function(data.X[test]), rtol=1e-8
+    )
+    assert model.estimator.views is None
+
+
+def test_data_that_comes_along_is_at_hand(tmp_path, monkeypatch):
+    monkeypatch.setenv("EIGENLABEL_DATA", str(tmp_path))
+    for figure in (small_figure(), get_table("kgha-claims-debtags")):
+        assert at_hand(figure) == (figure, {})
+        assert data_sets(figure) == []
+    with pytest.raises(DataError, match="none of its data is there"):
+        at_hand(get_table("kgha-claims"))

@@ -18,6 +18,7 @@ from eigenlabel.datasets import (
     DataError,
     find_form,
     from_frame,
+    iterate,
     load,
     load_hvecs,
     load_jsonlines,
@@ -302,12 +303,39 @@ def test_the_index_that_pandas_writes_is_left_out(tmp_path):
 
 @both
 def test_notes_say_what_looks_odd(write):
-    many = "".join(f"word{i},1,a\n" for i in range(50))
+    many = "".join(f"word{min(i, 48)},1,a\n" for i in range(50))
     (note,) = load(write("x,y,labels\n" + many)).notes
-    assert "column 'x' has 50 different values in 50 samples; pass text='x'" in note
-    (note,) = load(write("x,label\n1,0\n2,1\n")).notes
-    assert "taken as two labels; pass labels=['label']" in note
-    assert load(write("x,label\n1,0\n2,1\n"), labels=["label"]).Y.toarray().tolist() == [[0], [1]]
+    assert "column 'x' has 49 different values in 50 samples; pass text='x'" in note
+
+
+@both
+def test_a_column_that_names_the_samples_is_no_category(write):
+    rows = "".join(f"The story no. {i},{i % 3},{'ab'[i % 2]}\n" for i in range(30))
+    train = load(write("title,x,labels\n" + rows))
+    assert train.feature_names.tolist() == ["x"]
+    assert train.categories == {}
+    (note,) = train.notes
+    assert "column 'title' has another value in every sample: left out; pass text='title'" in note
+    assert load(write("title,x\nA new one,1\n"), like=train).X.tolist() == [[1]]
+    assert "story" in load(write("title,x,labels\n" + rows), text="title").feature_names
+    few = load(write("title,x,labels\n" + "\n".join(rows.split("\n")[:20])))
+    assert few.feature_names.tolist() == ["title", "x"]  # too few to tell
+    only = write("title,labels\n" + "".join(f"story {i},a\n" for i in range(30)))
+    with pytest.raises(DataError, match=r"no column is left for .* pass text='title'"):
+        load(only)
+
+
+@both
+@pytest.mark.parametrize("options", [{}, {"labels": "label"}, {"labels": ["label"]}])
+def test_a_column_of_0_and_1_is_one_label(write, options):
+    train = load(write("x,label\n1,0\n2,1\n3,1\n"), **options)
+    assert train.label_names.tolist() == ["label"]
+    assert train.Y.toarray().tolist() == [[0], [1], [1]]
+    test = load(write("label,x\n1,5\n1,6\n"), like=train, **options)
+    assert test.Y.toarray().tolist() == [[1], [1]]
+    several = load(write("x,label\n1,0\n2,1\n3,2\n"))
+    assert several.label_names.tolist() == ["0", "1", "2"]
+    assert load(write("x,label\n1,0\n2,1\n"), like=several).Y.shape == (2, 3)
 
 
 @both
@@ -337,7 +365,6 @@ def test_like_orders_and_checks(write):
     ("text", "message"),
     [
         ("size,labels\n1,a\n", "no column for the features 'colour'"),
-        ("colour,size,labels\nred,1,a\n\ngreen,1,a\n", "line 4: 'colour' is 'green', not one of"),
         ("colour,size,labels\nred,1,a\nred,big,a\n", "line 3: 'size' is 'big', not a number"),
         ("colour,size,labels\nred,1,a\nred,2,ab\n", r"line 3: no label 'ab'; did you mean|line 3"),
         ("colour,size,a,b\nred,1,0,1\n", "no column for the label 'c'"),
@@ -348,6 +375,42 @@ def test_unlike(write, text, message):
     train = load(write("size,colour,labels\n1,red,a|b\n2,blue,c\n"))
     with pytest.raises(DataError, match=message):
         load(write(text, "new.csv"), like=train)
+
+
+@both
+def test_a_value_that_like_does_not_know_counts_as_missing(write):
+    train = load(write("size,colour,labels\n1,red,a|b\n2,blue,c\n"))
+    rows = "colour,size,labels\nred,1,a\ngreen,1,a\n,2,b\ngrey,3,c\n"
+    test = load(write(rows), like=train)
+    np.testing.assert_array_equal(test.X, [[1, 1], [1, np.nan], [2, np.nan], [3, np.nan]])
+    assert test.categories == {"colour": ("blue", "red")}
+    (note,) = test.notes
+    assert note == "'colour': 2 cells count as missing, as their value is none of 'blue', 'red'"
+
+
+@both
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("x\n5\n6\n", {}),
+        ("x,t_a\n5,1\n6,1\n", {}),
+        ("x,t_a,t_b\n5,,\n6,0,1\n", {"labels": "t_*"}),
+        ("x,t_a,t_b\n5,?,no\n6,0,1\n", {}),
+        ("t_c,t_b,x\n1,0,5\n1,1,6\n", {"labels": "t_*"}),
+        ("x,tags\n5,none of them\n6,t_a|t_d\n", {}),
+        ("x,tags\n5,\n6,\n", {"labels": "tags"}),
+    ],
+)
+def test_labels_are_not_looked_at_where_none_are_asked_for(write, text, options):
+    train = load(write("x,t_a,t_b\n1,0,1\n"), labels="t_*")
+    path = write(text)
+    data = load(path, like=train, labelled=False, **options)
+    assert (data.X.tolist(), data.Y.shape, data.Y.nnz) == ([[5], [6]], (2, 2), 0)
+    assert data.notes == ()
+    pieces = list(iterate(path, rows=1, like=train, labelled=False, **options))
+    assert [piece.X.tolist() for piece in pieces] == [[[5]], [[6]]]
+    with pytest.raises(DataError, match="labelled=False needs like"):
+        load(write("x,labels\n1,a\n"), labelled=False)
 
 
 @both
@@ -916,7 +979,7 @@ def test_options_of_another_form(write):
     with pytest.raises(
         DataError,
         match=r"load_svmlight, which reads this form \(svmlight\), has no option 'labels'; it has "
-        "n_features, n_labels, zero_based, max_bytes",
+        "n_features, n_labels, zero_based, like, labelled, max_bytes",
     ):
         load(path, labels="x")
 

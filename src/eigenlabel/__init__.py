@@ -4,6 +4,8 @@ from importlib import import_module
 from typing import Any
 
 from eigenlabel import datasets, metrics, model_selection, preprocessing, thresholds
+from eigenlabel.methods.birelation import BiRelationGraph
+from eigenlabel.methods.fasttag import FastTag
 from eigenlabel.methods.homogeneity import HomogeneityAnalysis
 from eigenlabel.methods.kernel_map import MEKA
 from eigenlabel.methods.kernel_sum import KernelSum
@@ -11,6 +13,7 @@ from eigenlabel.methods.kgha import KGHA
 from eigenlabel.methods.margin import ASOClassifier
 from eigenlabel.methods.multivariate import SVMPerfClassifier
 from eigenlabel.methods.neighbours import MLkNN
+from eigenlabel.methods.networks import GaussianFields
 from eigenlabel.methods.projected import DimensionsPath, ProjectedClassifierCV, dimensions_path
 from eigenlabel.methods.projection import (
     CCA,
@@ -25,6 +28,8 @@ from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
 from eigenlabel.methods.sparse_discriminant import MtSDA
 from eigenlabel.methods.sparse_discriminant_cv import MtSDACV
+from eigenlabel.methods.tagging import JEC, MBRM
+from eigenlabel.methods.tagprop import TagProp
 from eigenlabel.methods.thresholded import ThresholdedClassifier
 from eigenlabel.methods.views import Views
 
@@ -32,9 +37,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CCA",
+    "JEC",
     "KGHA",
     "LDA",
     "LPP",
+    "MBRM",
     "MDDM",
     "MEKA",
     "MLSI",
@@ -42,8 +49,11 @@ __all__ = [
     "PCA",
     "PLS",
     "ASOClassifier",
+    "BiRelationGraph",
     "DimensionsPath",
     "DiscriminativeSelector",
+    "FastTag",
+    "GaussianFields",
     "HomogeneityAnalysis",
     "HypergraphSpectral",
     "KernelSum",
@@ -55,6 +65,7 @@ __all__ = [
     "SVMPerfClassifier",
     "SharedSubspaceClassifier",
     "SharedSubspaceClassifierCV",
+    "TagProp",
     "ThresholdedClassifier",
     "Views",
     "catalogue",

@@ -9,7 +9,8 @@ scores by the others. Conventions, all stated at each function:
   (ML-kNN's code and paper 004), ``"count"`` counts them as perfect (scikit-learn).
 * Tied labels share the worst rank (``ties="worst"``, scikit-learn, no matter how labels are
   arranged) or go by descending label index (``ties="index"``, ML-kNN's code).
-* Labels without a positive or without a negative have no AUC and are left out of its mean.
+* Labels without a positive or without a negative have no AUC and are left out of its mean; those
+  without a positive are left out of the figures by label of paper 003.
 
 A mean over nothing is NaN.
 """
@@ -216,16 +217,104 @@ def auc_micro(y_true: Any, scores: Any, *, sample_weight: Weights = None) -> flo
     return _auc(Y.ravel(), F.ravel(), w)
 
 
+def _top(F: np.ndarray, k: int) -> np.ndarray:
+    """Mark the k highest scores of each row; ties go to the first label."""
+    check_number("k", k, 1, F.shape[1], integer=True)
+    top = np.argsort(-F, axis=1, kind="stable")[:, :k]
+    marked = np.zeros(F.shape, dtype=bool)
+    np.put_along_axis(marked, top, True, axis=1)
+    return marked
+
+
 def precision_at_k(y_true: Any, scores: Any, k: int = 5, *, sample_weight: Weights = None) -> float:
     """Give the share of true labels among the k highest scores; ties go to the first label.
 
     The denominator is k for every row, as in the Extreme Classification Repository.
     """
     Y, F = _scored(y_true, scores)
-    check_number("k", k, 1, Y.shape[1], integer=True)
-    top = np.argsort(-F, axis=1, kind="stable")[:, :k]
-    hits = np.take_along_axis(Y, top, axis=1).sum(axis=1) / k
+    hits = (Y & _top(F, k)).sum(axis=1) / k
     return _average(hits, _weights(sample_weight, len(Y)))
+
+
+def _label_shares_at_k(
+    y_true: Any, scores: Any, k: int, sample_weight: Weights
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give precision and recall of the labels that occur, each sample given its k top labels."""
+    Y, F = _scored(y_true, scores)
+    hits, predicted, positives = _label_counts(Y, _top(F, k), sample_weight)
+    known = positives > 0
+    precision = hits / np.where(predicted > 0, predicted, 1.0)
+    return precision[known], hits[known] / positives[known]
+
+
+def label_precision_at_k(
+    y_true: Any, scores: Any, k: int = 5, *, sample_weight: Weights = None
+) -> float:
+    """Give the mean over labels of their precision, each sample given its k top labels.
+
+    The protocol of paper 003, Section 7.1 with k = 5. Labels without a positive are left out, a
+    label that is given to no sample counts 0; tied scores go to the first label.
+    """
+    precision, _ = _label_shares_at_k(y_true, scores, k, sample_weight)
+    return _average(precision, np.ones(len(precision)))
+
+
+def label_recall_at_k(
+    y_true: Any, scores: Any, k: int = 5, *, sample_weight: Weights = None
+) -> float:
+    """Give the mean over labels of their recall, as :func:`label_precision_at_k`."""
+    _, recall = _label_shares_at_k(y_true, scores, k, sample_weight)
+    return _average(recall, np.ones(len(recall)))
+
+
+def label_f1_at_k(y_true: Any, scores: Any, k: int = 5, *, sample_weight: Weights = None) -> float:
+    """Give 2 P R / (P + R) of the mean precision P and the mean recall R of labels.
+
+    The F1 of paper 003, which is not the mean of the labels' F1; 0 if nothing is right.
+    """
+    precision, recall = _label_shares_at_k(y_true, scores, k, sample_weight)
+    ones = np.ones(len(precision))
+    P, R = _average(precision, ones), _average(recall, ones)
+    return 2 * P * R / (P + R) if P + R > 0 or np.isnan(P) else 0.0
+
+
+def labels_recalled_at_k(
+    y_true: Any, scores: Any, k: int = 5, *, sample_weight: Weights = None
+) -> float:
+    """Count the labels with a recall above zero (N+), each sample given its k top labels."""
+    _, recall = _label_shares_at_k(y_true, scores, k, sample_weight)
+    return float((recall > 0).sum())
+
+
+def _label_average_precision(y: np.ndarray, s: np.ndarray, w: np.ndarray) -> float:
+    """Give the mean precision at the score of each positive, with weights; NaN without one."""
+    _, group = np.unique(-s, return_inverse=True)
+    positive = np.bincount(group, weights=w * y)
+    above, true_above = np.cumsum(np.bincount(group, weights=w)), np.cumsum(positive)
+    total = positive.sum()
+    shares = true_above / np.where(above > 0, above, 1.0)
+    return float(positive @ shares / total) if total > 0 else float("nan")
+
+
+def label_average_precision(y_true: Any, scores: Any, *, sample_weight: Weights = None) -> float:
+    """Give the mean over labels of their average precision, samples ranked by score.
+
+    Mean average precision by label; by sample it is :func:`average_precision`. Tied samples share
+    the worst rank, labels without a positive are left out. Equals the mean of scikit-learn's
+    ``average_precision_score``.
+    """
+    Y, F = _scored(y_true, scores)
+    w = _weights(sample_weight, len(Y))
+    found = np.array([_label_average_precision(Y[:, j], F[:, j], w) for j in range(Y.shape[1])])
+    found = found[~np.isnan(found)]
+    return _average(found, np.ones(len(found)))
+
+
+def ranking_accuracy(
+    y_true: Any, scores: Any, *, trivial: str = "skip", sample_weight: Weights = None
+) -> float:
+    """Give 1 - :func:`ranking_loss`, the figure of Tables 6 and 7 of paper 003."""
+    return 1.0 - ranking_loss(y_true, scores, trivial=trivial, sample_weight=sample_weight)
 
 
 def hsic(K: Any, L: Any, *, unbiased: bool = False) -> float:
@@ -267,6 +356,11 @@ class Metric:
     greater_is_better: bool
 
 
+def _at(function: Callable[..., float], k: int) -> Metric:
+    """Give a metric of the k top labels, or of all where there are fewer."""
+    return Metric(lambda y, s, **kw: function(y, s, min(k, np.shape(s)[1]), **kw), "scores", True)
+
+
 METRICS: dict[str, Metric] = {
     "hamming_loss": Metric(hamming_loss, "labels", False),
     "accuracy": Metric(accuracy, "labels", True),
@@ -279,13 +373,15 @@ METRICS: dict[str, Metric] = {
     "coverage": Metric(coverage, "scores", False),
     "auc_macro": Metric(auc_macro, "scores", True),
     "auc_micro": Metric(auc_micro, "scores", True),
-    "precision_at_1": Metric(lambda y, s, **kw: precision_at_k(y, s, 1, **kw), "scores", True),
-    "precision_at_3": Metric(
-        lambda y, s, **kw: precision_at_k(y, s, min(3, np.shape(s)[1]), **kw), "scores", True
-    ),
-    "precision_at_5": Metric(
-        lambda y, s, **kw: precision_at_k(y, s, min(5, np.shape(s)[1]), **kw), "scores", True
-    ),
+    "precision_at_1": _at(precision_at_k, 1),
+    "precision_at_3": _at(precision_at_k, 3),
+    "precision_at_5": _at(precision_at_k, 5),
+    "label_precision_at_5": _at(label_precision_at_k, 5),
+    "label_recall_at_5": _at(label_recall_at_k, 5),
+    "label_f1_at_5": _at(label_f1_at_k, 5),
+    "labels_recalled_at_5": _at(labels_recalled_at_k, 5),
+    "label_average_precision": Metric(label_average_precision, "scores", True),
+    "ranking_accuracy": Metric(ranking_accuracy, "scores", True),
 }
 
 

@@ -17,8 +17,19 @@ from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.core.statistics import Accumulator, Block, Statistics
 from eigenlabel.datasets import DataError
+from eigenlabel.datasets._files import check_file
 from eigenlabel.labels import LabelCodec
-from eigenlabel.methods import projected, projection, projection_spectral
+from eigenlabel.methods import (
+    birelation,
+    fasttag,
+    networks,
+    projected,
+    projection,
+    projection_spectral,
+    tagging,
+    tagprop,
+)
+from eigenlabel.methods.distances import DistanceView
 from eigenlabel.methods.homogeneity import HomogeneityAnalysis
 from eigenlabel.methods.kernel_map import MEKA
 from eigenlabel.methods.kernel_sum import KernelSum
@@ -34,6 +45,7 @@ from eigenlabel.methods.sparse_discriminant_cv import MtSDACV
 from eigenlabel.methods.stream import Sample, Stream
 from eigenlabel.methods.thresholded import ThresholdedClassifier
 from eigenlabel.methods.view_kernels import FittedView
+from eigenlabel.methods.views import FittedTable
 from eigenlabel.preprocessing import DocumentFrequencySelector
 
 # All that a file may hold besides what skops knows to be harmless itself.
@@ -62,8 +74,16 @@ _OURS = (
     projected.DimensionsPath,
     KGHA,
     KernelSum,
+    birelation.BiRelationGraph,
+    networks.GaussianFields,
+    tagging.MBRM,
+    fasttag.FastTag,
+    tagprop.TagProp,
+    tagging.JEC,
     HomogeneityAnalysis,
     FittedView,
+    FittedTable,
+    DistanceView,
     Kernel,
     AtDimensionOfMDDM,
     LastFits,
@@ -161,8 +181,7 @@ def load_model(path: Any, *, max_bytes: int | None = None) -> SavedModel:
     max_bytes : largest size of its content, a quarter of memory by default
     """
     path = Path(path)
-    if not path.is_file():
-        raise DataError(path, "no such file")
+    check_file(path)
     limit = memory_limit() / 4 if max_bytes is None else max_bytes
     try:
         with zipfile.ZipFile(path) as archive:

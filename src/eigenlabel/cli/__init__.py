@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from eigenlabel import __version__
 from eigenlabel.cli import _datasets, _demo, _models, _runs
+from eigenlabel.cli._common import UsageError, in_options
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -27,8 +28,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
-    if hasattr(sys.stdout, "reconfigure"):  # a terminal that lacks a sign gets its number
-        sys.stdout.reconfigure(errors="backslashreplace")
+    for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a sign gets its number
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     try:
         parsed = _parser().parse_args(arguments)
         parsed.run(parsed)
@@ -42,6 +44,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("eigenlabel: stopped; what was finished is kept", file=sys.stderr)
         return 1
     except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
-        print(f"eigenlabel: {error}", file=sys.stderr)
-        return 1
+        print(f"eigenlabel: {in_options(str(error))}", file=sys.stderr)
+        return 2 if isinstance(error, UsageError) else 1
     return 0

@@ -3,8 +3,12 @@
 import argparse
 import ast
 import csv
+import inspect
 import io
-from collections.abc import Sequence
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +17,43 @@ import scipy.sparse as sp
 
 from eigenlabel import datasets
 from eigenlabel.datasets import DataError, Dataset
+from eigenlabel.datasets._load import READERS
 
 TABLE_OPTIONS = ("labels", "separator", "text", "samples", "drop", "encoding")
-READER_OPTIONS = (*TABLE_OPTIONS, "xml", "n_features", "n_labels")
+READER_OPTIONS = (*TABLE_OPTIONS, "xml", "n_features", "n_labels", "zero_based")
+PYTHON_OPTION = re.compile(
+    rf"""\b({"|".join(READER_OPTIONS)})=(\[[^\]]*\]|'(?:[^'\\]|\\.)*'|"[^"]*"|True|)"""
+)
+PYTHON_NAME = re.compile(r"\bn_(features|labels)\b")
+
+
+class UsageError(ValueError):
+    """A call that is wrong whatever the files say."""
+
+
+def choose(what: str, name: str, known: Iterable[str], listing: str) -> str:
+    """Give a name that is known; else say which are close, or how to list them."""
+    known = list(known)
+    if name in known:
+        return name
+    close = get_close_matches(name, known, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"{listing} lists them"
+    raise UsageError(f"no {what} {name!r}; {hint}")
+
+
+def in_options(text: str) -> str:
+    """Put advice that readers give in Python, text='title', as options, --text title."""
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found[1].replace("_", "-"), found[2]
+        if value in ("", "True"):
+            return f"--{name}"
+        value = ast.literal_eval(value)
+        return f"--{name} {shlex.quote(value if isinstance(value, str) else ','.join(value))}"
+
+    text = PYTHON_NAME.sub(r"--n-\1", PYTHON_OPTION.sub(option, text))
+    text = re.sub(r"\b(as|in|of) like\b", r"\1 the model", text)
+    return re.sub(r"\blike has\b", "the model has", text)
 
 
 def add_data_options(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +70,11 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--encoding", help="of text files, UTF-8 by default")
     group.add_argument("--n-features", type=int, metavar="N", help="LIBSVM: number of features")
     group.add_argument("--n-labels", type=int, metavar="N", help="LIBSVM: number of labels")
+    group.add_argument(
+        "--zero-based",
+        action=argparse.BooleanOptionalAction,
+        help="LIBSVM: whether features count from 0; else found out",
+    )
 
 
 def reader_options(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -41,18 +84,48 @@ def reader_options(arguments: argparse.Namespace) -> dict[str, Any]:
         value = getattr(arguments, name, None)
         if value is not None:
             several = name in ("text", "drop", "labels") and "," in value
-            found[name] = [part.strip() for part in value.split(",")] if several else value
+            found[name] = words(value) if several else value
     if isinstance(found.get("drop"), str):
         found["drop"] = [found["drop"]]
     return found
+
+
+def options_like(saved: Any, path: Any, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Read a file as the model's training file was, but for what is said now.
+
+    A file of another form than that one does not have all its options.
+    """
+    reader = READERS[datasets.find_form(path)]
+    known = {k: v for k, v in saved.options.items() if k in inspect.signature(reader).parameters}
+    return {**known, **reader_options(arguments)}
 
 
 def read_data(name: str, options: dict[str, Any], like: Any = None) -> Dataset:
     """Read a file, the embedded data "debtags", or a known data set by its name."""
     if name == "debtags" and not Path(name).exists():
         return datasets.load_debtags(**options)
-    more = {} if like is None else {"like": like}
-    return datasets.load(data_path(name), **more, **options)
+    data = datasets.load(data_path(name), like=like, **options)
+    check_finite(name, data)
+    return data
+
+
+def check_finite(path: Any, data: Dataset, first: int = 0) -> None:
+    """Refuse infinite numbers, and what is missing where it cannot be imputed."""
+    sparse = sp.issparse(data.X)
+    values = data.X.data if sparse else data.X
+    odd = ~np.isfinite(values) if sparse else np.isinf(values)
+    if not odd.any():
+        return
+    if sparse:
+        at = int(np.argmax(odd))
+        row = int(np.searchsorted(data.X.indptr, at, side="right")) - 1
+        column, value = data.X.indices[at], values[at]
+    else:
+        row, column = np.argwhere(odd)[0]
+        value = values[row, column]
+    why = "sparse features must be finite numbers" if sparse else "features must be finite"
+    name = str(data.feature_names[column])
+    raise DataError(path, f"feature {name!r} of sample {first + row + 1} is {value}; {why}")
 
 
 def data_path(name: str) -> Path:
@@ -84,7 +157,7 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals or not name:
-            raise ValueError(f"Expected NAME=VALUE, got {setting!r}.")
+            raise UsageError(f"expected NAME=VALUE, got {setting!r}")
         found[name] = parse_value(value)
     return found
 
@@ -105,6 +178,13 @@ def integers(text: str) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise argparse.ArgumentTypeError(f"expected 1,2,5 or the like, got {text!r}") from None
+
+
+def positive(text: str) -> int:
+    """Read a whole number from 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got {text!r}")
+    return int(text)
 
 
 def words(text: str) -> list[str]:

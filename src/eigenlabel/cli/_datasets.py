@@ -5,8 +5,10 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict
 
+from eigenlabel.cli._common import UsageError, choose
 from eigenlabel.datasets import data_folder, fetch, find, known
 from eigenlabel.datasets._registry import Entry, get
+from eigenlabel.reproduce import FIGURES, TABLES, data_sets, get_table
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
@@ -121,7 +123,7 @@ def _info(arguments: argparse.Namespace) -> None:
 def _fetch(arguments: argparse.Namespace) -> None:
     names = [*arguments.names, *_serving(arguments.all_for)]
     if not names:
-        raise ValueError("Name the data sets to fetch, or pass --all-for TABLE.")
+        raise UsageError("name the data sets to fetch, or pass --all-for TABLE")
     failures = []
     for name in names:
         try:
@@ -135,11 +137,10 @@ def _fetch(arguments: argparse.Namespace) -> None:
 def _serving(table: str | None) -> list[str]:
     if table is None:
         return []
-    entries = known().values()
-    names = [entry.name for entry in entries if table in entry.serves]
+    found = get_table(choose("table", table, (*TABLES, *FIGURES), "'eigenlabel reproduce --list'"))
+    names = [e.name for e in known().values() if table in e.serves] or data_sets(found)
     if not names:
-        tables = _tables(t for entry in entries for t in entry.serves)
-        raise ValueError(f"No known data set serves {table!r}; tables served: {tables}.")
+        raise ValueError(f"No known data set serves {table}: {found.status()}.")
     return names
 
 

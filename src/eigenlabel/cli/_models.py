@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -11,22 +12,39 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from eigenlabel import SharedSubspaceClassifierCV, catalogue, distributed, report, thresholds
 from eigenlabel.cli._common import (
     TABLE_OPTIONS,
+    UsageError,
     add_data_options,
     check_output,
+    choose,
     data_path,
     dense,
     format_table,
+    in_options,
     integers,
     numbers,
+    options_like,
     parse_settings,
+    positive,
     read_data,
     reader_options,
 )
 from eigenlabel.cli._pages import about, evaluated, model_sections
 from eigenlabel.cli._predictions import FORMS, write_predictions
-from eigenlabel.datasets import Dataset
+from eigenlabel.datasets import DataError, Dataset
+from eigenlabel.metrics import METRICS
 from eigenlabel.persistence import SavedModel, load_model, save_model
 from eigenlabel.preprocessing import PREPARATIONS, make_preparation
+
+EVERYDAY = ("shared-subspace", "shared-subspace-rbf", "ridge", "linear-svm", "logistic", "MLkNN")
+
+
+class _ListMethods(argparse.Action):
+    """Print all methods and stop, as --help does."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        rows = [(name, method.about) for name, method in catalogue.METHODS.items()]
+        print(format_table(("method", "what"), rows))
+        parser.exit()
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
@@ -37,8 +55,16 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         description="Fit any method of the catalogue, as it is or with --set.",
     )
     _add_fitting(fit)
-    known = "; ".join(f"{name}: {m.about}" for name, m in catalogue.METHODS.items())
-    fit.add_argument("--method", default="shared-subspace", metavar="NAME", help=known)
+    known = "; ".join(f"{name}: {catalogue.METHODS[name].about}" for name in EVERYDAY)
+    fit.add_argument(
+        "--method",
+        default="shared-subspace",
+        metavar="NAME",
+        help=f"{known}; --list-methods lists all (default shared-subspace)",
+    )
+    fit.add_argument(
+        "--list-methods", action=_ListMethods, nargs=0, help="list all methods and stop"
+    )
     fit.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter")
     fit.add_argument(
         "--cluster",
@@ -59,8 +85,14 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     tune.add_argument("--alphas", type=numbers, metavar="A,B,...", help="0,1e-6,...,1,inf")
     tune.add_argument("--betas", type=numbers, metavar="A,B,...", help="0,1e-6,...,1")
     tune.add_argument("--dimensions", type=integers, metavar="R,S,...", help="by the papers' rule")
-    tune.add_argument("--cv", type=int, default=5, metavar="K", help="folds (default 5)")
-    tune.add_argument("--scoring", default="f1_macro", help="metric to tune for (default f1_macro)")
+    tune.add_argument("--cv", type=positive, default=5, metavar="K", help="folds (default 5)")
+    tune.add_argument(
+        "--scoring",
+        choices=METRICS,
+        default="f1_macro",
+        metavar="METRIC",
+        help=f"to tune for: {', '.join(METRICS)} (default f1_macro)",
+    )
     tune.add_argument("--threshold", default="mixed", choices=thresholds.RULES)
     tune.add_argument("--kernel", default="linear", help="linear, rbf, poly, ... (default linear)")
     tune.add_argument(
@@ -75,11 +107,15 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     )
     predict.add_argument("model", metavar="MODEL")
     predict.add_argument("data", metavar="DATA")
-    predict.add_argument("-o", "--output", metavar="FILE", help="standard output by default")
+    predict.add_argument("-o", "--output", metavar="FILE", help="- or nothing: standard output")
     predict.add_argument("--format", choices=FORMS, help="by the output's name, else csv")
     predict.add_argument("--scores", action="store_true", help="write every label's score too")
-    predict.add_argument("--top", type=int, metavar="K", help="the K best labels, not the decided")
-    predict.add_argument("--rows", type=int, default=4096, help="samples a piece (default 4096)")
+    predict.add_argument(
+        "--top", type=positive, metavar="K", help="the K best labels, not the decided"
+    )
+    predict.add_argument(
+        "--rows", type=positive, default=4096, help="samples a piece (default 4096)"
+    )
     add_data_options(predict)
     predict.set_defaults(run=_predict)
 
@@ -115,7 +151,8 @@ def _train(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Data
     data = read_data(arguments.data, options)
     print(data)
     for note in data.notes:
-        print(f"note: {note}")
+        print(f"note: {in_options(note)}")
+    _check_folds(arguments.data, data, method)
     prepare = make_preparation(
         arguments.prepare, data.X, feature_names=data.feature_names, categories=data.categories
     )
@@ -125,7 +162,7 @@ def _train(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Data
     else:
         model = make_pipeline(prepare, method).fit(data.X, dense(data.Y))
     seconds = time.perf_counter() - start
-    kept = {k: v for k, v in options.items() if k in TABLE_OPTIONS}
+    kept = {**data.options, **{k: v for k, v in options.items() if k in TABLE_OPTIONS}}
     noted = {"data": data.source, "samples": data.X.shape[0], "method": type(method).__name__}
     saved = SavedModel(
         model,
@@ -138,6 +175,14 @@ def _train(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Data
     )
     save_model(saved, arguments.output)
     return saved, data, seconds
+
+
+def _check_folds(name: str, data: Dataset, method: Any) -> None:
+    """Refuse fewer samples than folds before anything is fitted."""
+    n, folds = data.X.shape[0], getattr(method, "cv", None)
+    if isinstance(folds, int) and n < folds:
+        hint = "tune has --cv for fewer, fit has --set cv=2"
+        raise DataError(name, f"{n} samples are too few for {folds} folds; {hint}")
 
 
 def _fit_on_cluster(prepare: Any, method: Any, data: Dataset, address: str) -> Pipeline:
@@ -158,6 +203,7 @@ def _tell(saved: SavedModel, seconds: float, output: str) -> None:
 
 
 def _fit(arguments: argparse.Namespace) -> None:
+    choose("method", arguments.method, catalogue.METHODS, "'eigenlabel fit --list-methods'")
     method = catalogue.make(arguments.method, parse_settings(arguments.set))
     saved, _, seconds = _train(arguments, method)
     _tell(saved, seconds, arguments.output)
@@ -191,26 +237,26 @@ def _tune(arguments: argparse.Namespace) -> None:
         print(f"page: {report.write(page, arguments.report)}")
 
 
-def _read_options(saved: SavedModel, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Read a file as the model's training file was, but for what is said now."""
-    return {**saved.options, **reader_options(arguments)}
-
-
 def _predict(arguments: argparse.Namespace) -> None:
+    if arguments.output == "-":
+        arguments.output = None
     check_output(arguments.output, arguments.data, arguments.model)
     saved = load_model(arguments.model)
     if arguments.top is not None and not 1 <= arguments.top <= len(saved.label_names):
-        raise ValueError(f"--top must be between 1 and {len(saved.label_names)}, the labels.")
-    count = write_predictions(
+        raise UsageError(f"--top must be between 1 and {len(saved.label_names)}, the labels")
+    path = data_path(arguments.data)
+    count, notes = write_predictions(
         saved,
-        data_path(arguments.data),
-        _read_options(saved, arguments),
+        path,
+        options_like(saved, path, arguments),
         output=arguments.output,
         form=arguments.format,
         scores=arguments.scores,
         top=arguments.top,
         rows=arguments.rows,
     )
+    for note in notes:  # not among the predictions, which may be on standard output
+        print(f"note: {in_options(note)}", file=sys.stderr)
     if arguments.output:
         print(f"{count} samples predicted, in {arguments.output}")
 
@@ -218,7 +264,10 @@ def _predict(arguments: argparse.Namespace) -> None:
 def _evaluate(arguments: argparse.Namespace) -> None:
     check_output(arguments.report, arguments.data, arguments.model)
     saved = load_model(arguments.model)
-    data = read_data(arguments.data, _read_options(saved, arguments), like=saved)
+    options = options_like(saved, data_path(arguments.data), arguments)
+    data = read_data(arguments.data, options, like=saved)
+    for note in data.notes:
+        print(f"note: {in_options(note)}", file=sys.stderr)
     found, sections = evaluated(saved, data)
     if arguments.json:
         print(json.dumps(found))

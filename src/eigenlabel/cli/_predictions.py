@@ -4,9 +4,10 @@ import contextlib
 import csv
 import json
 import os
+import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
@@ -14,6 +15,7 @@ from typing import Any, TextIO
 import numpy as np
 import scipy.sparse as sp
 
+from eigenlabel.cli._common import check_finite
 from eigenlabel.datasets import iterate
 from eigenlabel.experiment import scores_of
 from eigenlabel.persistence import SavedModel
@@ -21,6 +23,7 @@ from eigenlabel.persistence import SavedModel
 FORMS = ("csv", "libsvm", "jsonl")
 SUFFIXES = {".csv": "csv", ".svm": "libsvm", ".libsvm": "libsvm", ".jsonl": "jsonl"}
 SEPARATOR = "|"
+COUNTED = re.compile(r"(.*?)(?:(\d+)( cells.*))?", re.DOTALL)
 
 
 def write_predictions(
@@ -33,18 +36,20 @@ def write_predictions(
     scores: bool,
     top: int | None,
     rows: int,
-) -> int:
-    """Predict a file piece by piece, and give the number of samples."""
+) -> tuple[int, list[str]]:
+    """Predict a file piece by piece; give the number of samples, and what is to be said of it."""
     form = form or SUFFIXES.get(Path(output or "").suffix, "csv")
     names = saved.label_names.tolist()
     if form == "csv" and any(SEPARATOR in name for name in names):
         raise ValueError(f"A label has {SEPARATOR!r} in its name: use --format jsonl.")
-    count = 0
-    pieces = iterate(data, rows=rows, like=saved, **options)
+    count, notes = 0, _Notes()
+    pieces = iterate(data, rows=rows, like=saved, labelled=False, **options)
     first = next(pieces)  # an unreadable file is told before anything is written
     with _writing(output) as stream:
         write = {"csv": _Csv, "libsvm": _Libsvm, "jsonl": _JsonLines}[form](stream, names, scores)
         for piece in chain([first], pieces):
+            notes.add(piece.notes)
+            check_finite(data, piece, count)
             found = scores_of(saved.model, piece.X) if scores or top else None
             if found is None and (scores or top):
                 raise ValueError("The model gives no scores: leave --scores and --top out.")
@@ -53,7 +58,24 @@ def write_predictions(
                 sample = count if piece.sample_names is None else piece.sample_names[i]
                 write(str(sample), chosen, None if found is None or not scores else found[i])
                 count += 1
-    return count
+    return count, notes.all()
+
+
+class _Notes:
+    """What is said of the pieces of a file: each remark once, with the sum of what it counts."""
+
+    def __init__(self) -> None:
+        self.counts: dict[tuple[str, str], int] = {}
+
+    def add(self, notes: Iterable[str]) -> None:
+        """Take the remarks on a piece."""
+        for note in notes:
+            begin, count, end = COUNTED.fullmatch(note).groups()
+            self.counts[begin, end] = self.counts.get((begin, end), 0) + int(count or 0)
+
+    def all(self) -> list[str]:
+        """Give the remarks on all pieces."""
+        return [f"{begin}{count or ''}{end}" for (begin, end), count in self.counts.items()]
 
 
 def _labels(model: Any, X: Any, scores: np.ndarray | None, top: int | None) -> list[list[int]]:

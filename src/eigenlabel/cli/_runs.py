@@ -1,17 +1,24 @@
 """``compare``, ``reproduce`` and ``report``: experiments, and pages from them."""
 
 import argparse
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from eigenlabel import report
+from eigenlabel.catalogue import METHODS
 from eigenlabel.cli._common import (
+    UsageError,
     add_data_options,
     check_output,
+    choose,
+    data_path,
     format_table,
+    options_like,
     parse_value,
+    positive,
     read_data,
     reader_options,
     words,
@@ -32,10 +39,15 @@ from eigenlabel.experiment._protocol import DEFAULT_METRICS, SPLITS
 from eigenlabel.metrics import METRICS
 from eigenlabel.persistence import load_model
 from eigenlabel.preprocessing import PREPARATIONS
-from eigenlabel.reproduce import FIGURES, TABLES, Curves, Row, Table, compare, get_table
+from eigenlabel.reproduce import FIGURES, TABLES, Curves, Row, Table, at_hand, compare, get_table
 
 RIVALS = "shared-subspace,ridge,linear-svm,logistic"
 FORMS = ("text", "markdown", "latex", "csv")
+FURTHER = {
+    "figures": "further from the paper than its standard deviation, or ours where it prints none",
+    "p-values": "only one of the two is below 0.05",
+    "counts": "another number than the paper's",
+}
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
@@ -50,7 +62,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     comparing.add_argument("-o", "--output", metavar="FOLDER", required=True, help="for records")
     comparing.add_argument("--methods", type=words, metavar="A,B,...", help=f"default {RIVALS}")
     comparing.add_argument("--kind", choices=SPLITS, default="shuffle", help="of splits")
-    comparing.add_argument("--splits", type=int, metavar="N", help="how many (default 5)")
+    comparing.add_argument("--splits", type=positive, metavar="N", help="how many (default 5)")
     comparing.add_argument("--train-size", type=parse_value, metavar="S", help="share or number")
     comparing.add_argument("--metrics", type=words, metavar="A,B,...", help=", ".join(METRICS))
     comparing.add_argument("--min-positives", type=int, default=0, help="drop rarer labels")
@@ -74,7 +86,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         "-o", "--output", metavar="FOLDER", help="for records (default runs/TABLE)"
     )
     reproducing.add_argument("--methods", type=words, metavar="A,B,...", help="only these")
-    reproducing.add_argument("--splits", type=int, metavar="N", help="at most so many")
+    reproducing.add_argument("--splits", type=positive, metavar="N", help="at most so many")
     _add_running(reproducing)
     reproducing.set_defaults(run=_reproduce)
 
@@ -94,7 +106,9 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
 
 
 def _add_running(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes (default 1)")
+    parser.add_argument(
+        "--workers", type=positive, default=1, metavar="N", help="processes (default 1)"
+    )
     parser.add_argument("--dry-run", action="store_true", help="print the plan and its cost")
     parser.add_argument("--format", choices=FORMS, default="text", help="of printed tables")
     parser.add_argument("--report", metavar="PAGE", help="write an HTML page")
@@ -103,6 +117,10 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
 def _protocol(arguments: argparse.Namespace) -> Protocol:
     if [Path(name).suffix for name in arguments.data] == [".toml"]:
         return _narrowed(Protocol.from_toml(arguments.data[0]), arguments)
+    for name in arguments.methods or ():
+        choose("method", name, METHODS, "'eigenlabel fit --list-methods'")
+    for name in arguments.metrics or ():
+        choose("metric", name, METRICS, "'eigenlabel compare --help'")
     options = reader_options(arguments)
     datasets = [
         Data(
@@ -128,9 +146,8 @@ def _narrowed(protocol: Protocol, arguments: argparse.Namespace) -> Protocol:
     """Take the methods and the number of splits that the command line asks for."""
     if arguments.methods:
         names = [m.name for m in protocol.methods]
-        unknown = [m for m in arguments.methods if m not in names]
-        if unknown:
-            raise ValueError(f"No method {unknown[0]!r} in the protocol; there are: {names}.")
+        for name in arguments.methods:
+            choose("method", name, names, f"the protocol has {', '.join(names)}; --dry-run")
         chosen = [m for m in protocol.methods if m.name in arguments.methods]
         protocol = replace(protocol, methods=chosen)
     if arguments.splits:
@@ -208,9 +225,16 @@ def _reproduce(arguments: argparse.Namespace) -> None:
         print(format_table(("table", "what", "can be had"), rows, arguments.format))
         return
     if arguments.table is None:
-        raise ValueError("Which table? 'eigenlabel reproduce --list' lists them.")
+        raise UsageError("which table? 'eigenlabel reproduce --list' lists them")
     check_output(arguments.report)
-    table = get_table(arguments.table)
+    names = (*TABLES, *FIGURES)
+    table = get_table(choose("table", arguments.table, names, "'eigenlabel reproduce --list'"))
+    known = table.curves() if isinstance(table, Curves) else table.runnable()
+    for method in arguments.methods or ():
+        choose("method", method, known, f"{table.name} has {', '.join(known)}; --dry-run")
+    table, missing = at_hand(table) if table.data else (table, {})
+    for name, why in missing.items():
+        print(f"missing data: {name}: {why}", file=sys.stderr)
     records: list[dict[str, Any]] = []
     if isinstance(table, Curves) or table.kind != "counts":
         protocol = table.protocol(n_splits=arguments.splits, methods=arguments.methods)
@@ -241,11 +265,19 @@ def _print_curves(
         rows = [(x, *(_number(means.get((c, x))) for c in curves)) for x in values]
         print(f"{figure.y}, {panel}\n")
         print(format_table((figure.x, *curves), rows, form) + "\n")
+        _print_tests(figure, figure.tests(records).get(panel, {}), form)
         series = {c: [means.get((c, x)) for x in values] for c in curves}
         sections.append(report.curves(panel, values, series, x=figure.x, y=figure.y))
     for note in figure.notes:
         print(f"- note: {note}" if form == "markdown" else f"note: {note}")
     return sections
+
+
+def _print_tests(figure: Curves, p_values: Mapping[tuple[str, str], float], form: str) -> None:
+    if figure.reference and p_values:
+        against = " at ".join(figure.reference)
+        rows = [(f"{c} at {x}", _number(p)) for (c, x), p in p_values.items()]
+        print(format_table((f"against {against}", "p (Wilcoxon, Holm)"), rows, form) + "\n")
 
 
 def _number(value: float | None, std: float | None = None) -> str:
@@ -271,7 +303,7 @@ def _row(row: Row) -> tuple[str, ...]:
 
 
 def _print_comparison(table: Table, rows: list[Row], form: str) -> None:
-    shown = [r for r in rows if r.dataset not in table.lacking]
+    shown = [r for r in rows if r.dataset in table.data]
     print(table.title + "\n")
     header = ("data", "metric", "method", "paper", "ours", "difference")
     print(format_table(header, [_row(r) for r in shown], form))
@@ -280,8 +312,12 @@ def _print_comparison(table: Table, rows: list[Row], form: str) -> None:
         *(f"missing data: {dataset} ({why})" for dataset, why in table.lacking.items()),
         *(f"note: {note}" for note in table.notes),
     ]
-    print("\n\\* " if form == "markdown" else "\n* ", end="")
-    print("further from the paper than its standard deviation, or ours where it prints none\n")
+    print()
+    if any(row.outside for row in shown):
+        mark = "\\*" if form == "markdown" else "*"
+        print(f"{mark} {FURTHER[table.kind]}\n")
+    elif shown and all(row.outside is None for row in shown):
+        print("No spread is known, of the paper or of several runs of ours.\n")
     for remark in remarks:
         print(f"- {remark}" if form == "markdown" else remark)
 
@@ -299,9 +335,9 @@ def _report(arguments: argparse.Namespace) -> None:
         _write_page(title, sections, arguments.output, arguments)
         return
     if arguments.data is None:
-        raise ValueError("A page of a model needs labelled data: pass --data.")
+        raise UsageError("a page of a model needs labelled data: pass --data")
     saved = load_model(arguments.source)
-    options = {**saved.options, **reader_options(arguments)}
+    options = options_like(saved, data_path(arguments.data), arguments)
     data = read_data(arguments.data, options, like=saved)
     _, sections = evaluated(saved, data)
     title = f"{Path(arguments.source).name} on {data.source}"

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._files import DataError, decode, read_bytes, stem
+from eigenlabel.datasets._like import about_labels, match, no_labels, skips_labels
 from eigenlabel.datasets._words import (
     DIGITS,
     NEWLINE,
@@ -318,9 +319,15 @@ def _find_xml(path: Path) -> Path | None:
 
 
 def _label_columns(
-    path: Path, xml: Any, relation: str, names: list[str]
+    path: Path, xml: Any, relation: str, names: list[str], like: Any
 ) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Find which attributes are labels: by the XML, else by MEKA's ``-C n``."""
+    """Find which attributes are labels: by the XML, else by MEKA's ``-C n``.
+
+    With like its own labels, of which there may be none.
+    """
+    if like is not None and xml is None:
+        wanted = set(map(str, like.label_names)) - set(map(str, like.feature_names))
+        return np.array([name in wanted for name in names]), ()
     xml = _find_xml(path) if xml is None else Path(xml)
     if xml is not None:
         if not xml.is_file():
@@ -353,14 +360,17 @@ class ArffReader:
     the number of that line.
     """
 
-    def __init__(self, path: Path, head: str, xml: Any) -> None:
-        self.path, self.sparse = path, None
+    def __init__(
+        self, path: Path, head: str, xml: Any, like: Any = None, labelled: bool = True
+    ) -> None:
+        self.path, self.like, self.labelled, self.sparse = path, like, labelled, None
         relation, self.columns, self.first = _header(path, head)
         self.names = np.array(self.columns.names)
         ((double, count),) = Counter(self.columns.names).most_common(1)
         if count > 1:
             raise DataError(path, f"attribute {double!r} stands twice")
-        self.is_label, self.notes = _label_columns(path, xml, relation, self.columns.names)
+        self.is_label, self.notes = _label_columns(path, xml, relation, self.columns.names, like)
+        self.skips = skips_labels(path, like, labelled, there=bool(self.is_label.any()))
 
     def read(self, rows: list[str], numbers: list[int]) -> Dataset:
         """Read rows, given with the numbers of their lines."""
@@ -369,25 +379,40 @@ class ArffReader:
         if not self.sparse and len(rows) * len(self.columns) > MAX_CELLS:
             raise DataError(self.path, f"{len(rows)} x {len(self.columns)} values are too many")
         values = (_sparse if self.sparse else _dense)(self.path, self.columns, rows, numbers)
+        Y, label_names, notes = self._labels(values)
+        kinds = dict(zip(self.names.tolist(), self.columns.kinds, strict=True))
+        features = self.names[~self.is_label]
+        data = Dataset(
+            X=values[:, ~self.is_label],
+            Y=Y,
+            feature_names=features,
+            label_names=label_names,
+            categories={n: kinds[n].values for n in features.tolist() if kinds[n].named},
+            source=self.path.name,
+            notes=(*self.notes, *notes),
+        )
+        return match(self.path, data, self.like)
+
+    def _labels(self, values: Any) -> tuple[sp.csr_array, np.ndarray, tuple[str, ...]]:
+        """Give the labels of rows, their names, and what is to be said of them."""
+        if self.skips:
+            Y = no_labels(values.shape[0], self.like)
+            return Y, self.like.label_names, about_labels(self.labelled)
         Y = sp.csr_array(values[:, self.is_label])
         Y.eliminate_zeros()
         if not (Y.data == 1).all():
             raise DataError(self.path, f"labels must be 0 or 1, found {Y.data[Y.data != 1][0]:g}")
-        kinds = dict(zip(self.names.tolist(), self.columns.kinds, strict=True))
-        features = self.names[~self.is_label]
-        return Dataset(
-            X=values[:, ~self.is_label],
-            Y=Y,
-            feature_names=features,
-            label_names=self.names[self.is_label],
-            categories={n: kinds[n].values for n in features.tolist() if kinds[n].named},
-            source=self.path.name,
-            notes=self.notes,
-        )
+        return Y, self.names[self.is_label], ()
 
 
 def load_mulan(
-    path: Any, *, xml: Any = None, encoding: str = "utf-8", max_bytes: int | None = None
+    path: Any,
+    *,
+    xml: Any = None,
+    like: Any = None,
+    labelled: bool = True,
+    encoding: str = "utf-8",
+    max_bytes: int | None = None,
 ) -> Dataset:
     """Read a MULAN or MEKA ARFF file, dense or sparse, compressed or not.
 
@@ -401,12 +426,13 @@ def load_mulan(
     ----------
     path : str or Path
     xml : path of the label file, or None to look for it
+    like, labelled : as for :func:`load`; labels are then the attributes that like has as labels
     encoding : of the text
     max_bytes : largest decompressed size to read, a quarter of memory by default
     """
     path = Path(path)
     text = decode(path, read_bytes(path, max_bytes), encoding)
-    reader = ArffReader(path, text, xml)
+    reader = ArffReader(path, text, xml, like, labelled)
     rows, numbers = list_rows(text, reader.first)
     if not rows:
         raise DataError(path, "no data after @data")

@@ -12,8 +12,8 @@ from eigenlabel.datasets._files import LONGEST, DataError
 class ArffRows(ArffReader):
     """A reader that takes its header from the first lines, and then lines as they come."""
 
-    def __init__(self, path: Path, lines: Iterator[str], xml: Any) -> None:
-        super().__init__(path, "\n".join(_head(path, lines)), xml)
+    def __init__(self, path: Path, lines: Iterator[str], *options: Any) -> None:
+        super().__init__(path, "\n".join(_head(path, lines)), *options)
 
     def read_lines(self, lines: list[str], first: int) -> Dataset:
         """Read lines, the first of a given number."""

@@ -19,6 +19,7 @@ from eigenlabel.datasets._columns import (
 )
 from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._files import DataError, name_array
+from eigenlabel.datasets._like import about_labels, no_labels, skips_labels, unknown_values
 from eigenlabel.datasets._roles import (
     Options,
     Roles,
@@ -35,7 +36,6 @@ SUFFIX = " (word)"  # of a word that is also the name of a column; no word has a
 MANY_VALUES, MANY_SAMPLES = 0.5, 20
 LIST = re.compile(r"\[.*\]", re.DOTALL)
 MEMBER = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,'"]+)""", re.DOTALL)
-NO_LABELS = "no labels in the file"
 
 
 def to_dataset(table: Table, options: Options, like: Any = None, source: str = "") -> Dataset:
@@ -46,11 +46,11 @@ def to_dataset(table: Table, options: Options, like: Any = None, source: str = "
     notes = []
     if like is None and table.index is not None:
         notes.append("the first column has no name and counts the rows: left out")
-    Y, label_names = _labels(table, roles, options.separator, like, notes)
-    blocks, categories = _blocks(table, roles, like, notes)
+    Y, label_names = _labels(table, roles, options, like, notes)
+    blocks, categories = _blocks(table, roles, options, like, notes)
     X, names, views = _join(blocks, table.height, like)
     if X.shape[1] == 0:
-        raise DataError(table.path, "no column is left for the features")
+        raise DataError(table.path, "; ".join(["no column is left for the features", *notes]))
     return Dataset(
         X=X,
         Y=Y,
@@ -73,18 +73,19 @@ def _sample_names(table: Table, name: str | None) -> np.ndarray | None:
 
 
 def _labels(
-    table: Table, roles: Roles, separator: str | None, like: Any, notes: list[str]
+    table: Table, roles: Roles, options: Options, like: Any, notes: list[str]
 ) -> tuple[sp.csr_array, list[str]]:
     known = None if like is None else list(map(str, like.label_names))
+    there = roles.cells is not None or bool(roles.columns)
+    if skips_labels(table.path, like, options.labelled, there):
+        notes += about_labels(options.labelled)
+        return no_labels(table.height, like), known
     if roles.cells is not None:
         column = table.column(roles.cells)
         if isinstance(column, Lists):
             return _match_labels(table, column, known)
-        lists = _label_lists(table, roles.cells, separator, notes)
+        lists = _label_lists(table, roles.cells, options.separator, notes)
         return _match_labels(table, lists, known, "; pass separator= if it was cut wrongly")
-    if not roles.columns:
-        notes.append(NO_LABELS)
-        return sp.csr_array((table.height, len(known)), dtype=np.int8), known
     names = list(roles.columns) if known is None else known
     for name in names:
         if name not in roles.columns:
@@ -146,11 +147,6 @@ def fix_separator(table: Table, options: Options, like: Any) -> Options:
 
 def _label_lists(table: Table, name: str, separator: str | None, notes: list[str]) -> Lists:
     words = table.words(name)
-    if set(words.values) == {"0", "1"}:
-        notes.append(
-            f"column {name!r} holds 0 and 1, taken as two labels; pass labels=[{name!r}] if it is "
-            "one label"
-        )
     if separator is None and _are_lists(words):
         parts = list(map(_cut_list, words.values))
     else:
@@ -195,11 +191,11 @@ def _match_labels(
 
 
 def _blocks(
-    table: Table, roles: Roles, like: Any, notes: list[str]
+    table: Table, roles: Roles, options: Options, like: Any, notes: list[str]
 ) -> tuple[dict[str, tuple[list[str], Any]], dict[str, tuple[str, ...]]]:
     """Give the features by where they come from, columns, sparse features and text."""
     columns, features, words = _wanted(table, roles, like)
-    X, categories = _column_block(table, columns, like, notes)
+    columns, X, categories = _column_block(table, columns, options, like, notes)
     blocks = {"columns": (columns, X)} if columns else {}
     if table.sparse is not None and (features or table.sparse[0]):
         check_names(table.path, [*columns, *table.sparse[0]])
@@ -249,25 +245,41 @@ def _wanted(
 
 
 def _column_block(
-    table: Table, names: list[str], like: Any, notes: list[str]
-) -> tuple[np.ndarray, dict[str, tuple[str, ...]]]:
+    table: Table, names: list[str], options: Options, like: Any, notes: list[str]
+) -> tuple[list[str], np.ndarray, dict[str, tuple[str, ...]]]:
+    """Give the columns that are features, their values, and what the values of words mean."""
     n, d = table.height, len(names)
     if 8 * n * d > memory_limit() / 2:
         raise DataError(table.path, f"{n:,} x {d:,} values do not fit into memory; use iterate")
-    X, categories = np.empty((n, d)), {}
-    for j, name in enumerate(names):
+    X, kept, categories = np.empty((n, d)), [], {}
+    for name in names:
         if like is not None and name in like.categories:
             categories[name] = tuple(like.categories[name])
-            X[:, j] = _known_values(table, name, categories[name])
-            continue
-        column = table.column(name)
-        if isinstance(column, Words) and like is None:
-            categories[name] = tuple(column.values)
-            column = _positions(table, name, column, notes)
-        elif not isinstance(column, np.ndarray):
-            raise _not_numbers(table, name, column)
-        X[:, j] = column
-    return X, categories
+            column = _known_values(table, name, categories[name], options.strict, notes)
+        else:
+            column = table.column(name)
+            if isinstance(column, Words) and like is None:
+                if _names_samples(name, column, notes):
+                    continue
+                categories[name] = tuple(column.values)
+                column = _positions(table, name, column, notes)
+            elif not isinstance(column, np.ndarray):
+                raise _not_numbers(table, name, column)
+        X[:, len(kept)] = column
+        kept.append(name)
+    return kept, X[:, : len(kept)], categories
+
+
+def _names_samples(name: str, words: Words, notes: list[str]) -> bool:
+    """Tell whether no two samples have the same word: no category, but a name or a text."""
+    filled = int((words.codes >= 0).sum())
+    if looks_like_dates(words) or not MANY_SAMPLES < filled == len(words.values):
+        return False
+    notes.append(
+        f"column {name!r} has another value in every sample: left out; pass text={name!r} to count "
+        f"its words, samples={name!r} if it names the samples"
+    )
+    return True
 
 
 def _positions(table: Table, name: str, words: Words, notes: list[str]) -> np.ndarray:
@@ -282,15 +294,20 @@ def _positions(table: Table, name: str, words: Words, notes: list[str]) -> np.nd
     return np.where(words.codes < 0, np.nan, words.codes)
 
 
-def _known_values(table: Table, name: str, values: tuple[str, ...]) -> np.ndarray:
-    """Give the positions of words in a list that is known."""
+def _known_values(
+    table: Table, name: str, values: tuple[str, ...], strict: bool, notes: list[str]
+) -> np.ndarray:
+    """Give the positions of words in a list that is known; a word that is not in it is missing."""
     words = table.words(name)
     position = {value: float(i) for i, value in enumerate(values)}
-    found = np.array([*(position.get(v, -1.0) for v in words.values), np.nan])[words.codes]
-    if (found < 0).any():
-        row = int(np.argmax(found < 0))
+    found = np.array([*(position.get(v, np.nan) for v in words.values), np.nan])[words.codes]
+    strange = np.isnan(found) & (words.codes >= 0)
+    if strange.any() and strict:
+        row = int(np.argmax(strange))
         value = shorten(words.values[words.codes[row]])
-        raise table.fault(f"{name!r} is {value}, not one of {show(values)}", row)
+        raise table.fault(f"{name!r} is {value}, not one of {show(values)}; pass like=", row)
+    if strange.any():
+        notes.append(unknown_values(name, int(strange.sum()), values))
     return found
 
 

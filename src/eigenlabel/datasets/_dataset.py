@@ -21,6 +21,7 @@ class Dataset:
     views : name -> columns of X, where the features come from several sources
     splits : name -> (training rows, test rows), as published with the data
     categories : feature name -> its values, where a column of X holds their positions
+    options : what a reader found out and files like this one have to be read with
     source : where it comes from
     notes : what a reader passed over or had to decide
     truth : what is known about planted data, by name
@@ -34,6 +35,7 @@ class Dataset:
     views: Mapping[str, slice] = field(default_factory=dict)
     splits: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
     notes: tuple[str, ...] = ()
     truth: Mapping[str, np.ndarray] = field(default_factory=dict)

@@ -10,11 +10,13 @@ from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._files import (
     DataError,
     name_array,
+    number_names,
     plain_name,
     read_bytes,
     read_names,
     stem,
 )
+from eigenlabel.datasets._like import about_labels, match, no_labels, skips_labels
 
 SUFFIX, LABELS = ".hvecs", "annot"
 
@@ -59,17 +61,33 @@ def _names(path: Path | None, count: int) -> np.ndarray | None:
     return name_array(path, names) if len(names) == count else None
 
 
-def load_hvecs(path: Any, *, labels: Any = None) -> Dataset:
+def load_hvecs(
+    path: Any, *, labels: Any = None, like: Any = None, labelled: bool = True
+) -> Dataset:
     """Read hvecs: rows of little-endian 16-bit numbers, each with its dimension before it.
 
     Labels are another such file of 0 and 1, by default ``<prefix>_annot.hvecs`` beside it, where
     ``<prefix>_<feature>.hvecs`` is the file. Names of the samples are taken from
     ``<prefix>_list.txt`` and those of the labels from ``<set>_dictionary.txt``, where the prefix
-    is ``<set>_train`` or the like, if they are there.
+    is ``<set>_train`` or the like, if they are there. ``like`` and ``labelled`` are those of
+    :func:`load`.
     """
     path = Path(path)
     X = _read(path).astype(float)
+    samples = _names(_beside(path, "list.txt"), len(X))
+    features = number_names(path, X.shape[1])
     labels = _beside(path, f"{LABELS}{SUFFIX}") if labels is None else Path(labels)
+    if skips_labels(path, like, labelled, there=labels is not None):
+        data = Dataset(
+            X=X,
+            Y=no_labels(len(X), like),
+            feature_names=features,
+            label_names=like.label_names,
+            sample_names=samples,
+            source=path.name,
+            notes=about_labels(labelled),
+        )
+        return match(path, data, like)
     if labels is None:
         raise DataError(
             path, "where are the labels? There is no *_annot.hvecs beside; pass labels="
@@ -80,11 +98,12 @@ def load_hvecs(path: Any, *, labels: Any = None) -> Dataset:
     if not np.isin(Y, (0, 1)).all():
         raise DataError(labels, f"labels must be 0 or 1, found {Y[~np.isin(Y, (0, 1))][0]}")
     names = _names(_beside(path, "dictionary.txt"), Y.shape[1])
-    return Dataset(
+    data = Dataset(
         X=X,
         Y=sp.csr_array(Y.astype(np.int8)),
-        feature_names=np.arange(X.shape[1]).astype(str),
-        label_names=np.arange(Y.shape[1]).astype(str) if names is None else names,
-        sample_names=_names(_beside(path, "list.txt"), len(X)),
+        feature_names=features,
+        label_names=number_names(path, Y.shape[1]) if names is None else names,
+        sample_names=samples,
         source=path.name,
     )
+    return match(path, data, like)

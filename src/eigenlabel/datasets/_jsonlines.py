@@ -154,6 +154,7 @@ def load_jsonlines(
     samples: str | None = None,
     drop: Any = (),
     like: Any = None,
+    labelled: bool = True,
     encoding: str = "utf-8",
     max_bytes: int | None = None,
 ) -> Dataset:
@@ -179,5 +180,5 @@ def load_jsonlines(
     data = to_utf8(path, read_bytes(path, max_bytes), encoding)
     lines = filled_lines(path, split_lines(data), 1)
     table = JsonTable(path, lines, find_names_beside(path))
-    options = Options(labels, separator, text, samples, drop)
+    options = Options(labels, separator, text, samples, drop, labelled)
     return to_dataset(table, options, like, path.name)

@@ -4,11 +4,8 @@ import codecs
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from eigenlabel.datasets._arff import load_mulan
 from eigenlabel.datasets._csv import DELIMITERS
@@ -19,7 +16,6 @@ from eigenlabel.datasets._jsonlines import load_jsonlines
 from eigenlabel.datasets._matlab import HDF5, load_mat
 from eigenlabel.datasets._npz import load_npz
 from eigenlabel.datasets._parquet import MAGIC
-from eigenlabel.datasets._roles import show
 from eigenlabel.datasets._sparse_text import load_svmlight, load_xmc
 from eigenlabel.datasets._table import load_table
 
@@ -72,7 +68,7 @@ def _text_form(path: Path, head: bytes) -> str:
     lines = [line.strip(b" \r\n") for line in text.splitlines()]
     lines = [line for line in lines if line and not line.startswith((b"%", b"#"))]
     first = lines[0] if lines else b""
-    words = first.split()
+    words = first.partition(b"#")[0].split()
     if JSON_LIST.match(first):
         raise DataError(path, "a list in JSON; write one object a line instead (JSON lines)")
     by_name = SUFFIXES.get(Path(plain_name(path)).suffix.lower(), "")
@@ -81,7 +77,8 @@ def _text_form(path: Path, head: bytes) -> str:
         ("arff", first[:10].lower().startswith((b"@relation", b"@attribute"))),
         ("jsonl", first.startswith(b"{")),
         ("xmc", _is_xmc(lines)),
-        ("svmlight", _is_svmlight(words, cut_off=len(lines) == 1 and len(head) == HEAD)),
+        ("svmlight", _is_svmlight(first, cut_off=len(lines) == 1 and len(head) == HEAD)),
+        ("svmlight", len(lines) > 1 and all(_has_pairs(line, False) for line in lines[:2])),
         ("table", plain and any(d.encode() in first for d in DELIMITERS)),
         ("svmlight", plain and _is_nearly_svmlight(words)),
         (by_name, plain and by_name),
@@ -104,14 +101,19 @@ def _is_xmc(lines: list[bytes]) -> bool:
     return counts and (b"\t" not in lines[0] or any(b":" in line for line in lines[1:2]))
 
 
-def _is_svmlight(words: list[bytes], cut_off: bool) -> bool:
+def _is_svmlight(line: bytes, cut_off: bool) -> bool:
     """Tell whether a line is ``label,label index:value ...``; its last word may be cut off."""
-    labels = words[:1] if words and b":" not in words[0] else []
-    pairs = words[len(labels) :]
+    words = line.split()
+    numbered = bool(words) and (b":" in words[0] or LABELS.fullmatch(words[0]) is not None)
+    return numbered and _has_pairs(line, cut_off)
+
+
+def _has_pairs(line: bytes, cut_off: bool) -> bool:
+    """Tell whether a line is ``index:value ...``, with anything before that."""
+    words = line.partition(b"#")[0].split()
+    pairs = words[1:] if words and b":" not in words[0] else words
     complete = pairs[:-1] if cut_off else pairs
-    return bool(
-        complete and all(map(LABELS.fullmatch, labels)) and all(map(PAIR.fullmatch, complete))
-    )
+    return bool(complete) and all(map(PAIR.fullmatch, complete))
 
 
 def _is_nearly_svmlight(words: list[bytes]) -> bool:
@@ -139,7 +141,8 @@ def load(path: Any, *, like: Any = None, **options: Any) -> Dataset:
 
     With ``like``, a Dataset, the file has to have the same features and labels: tables and JSON
     lines are put into their order, LIBSVM and repository text takes its widths and names from
-    it, and other forms are refused if theirs differ.
+    it, and other forms are refused if theirs differ. A file that has no labels at all gives a Y of
+    zeros, with a note; with ``labelled=False`` labels are not looked at, as in prediction.
 
     ``options`` go to the form's own reader: :func:`load_mulan`, :func:`load_svmlight`,
     :func:`load_xmc`, :func:`load_mat`, :func:`load_npz`, :func:`load_table`,
@@ -157,33 +160,4 @@ def load(path: Any, *, like: Any = None, **options: Any) -> Dataset:
     path = Path(path)
     form = find_form(path)
     reader = check_options(path, form, options)
-    if like is None:
-        return reader(path, **options)
-    if form in ("table", "jsonl"):
-        return reader(path, like=like, **options)
-    if form == "svmlight":
-        sizes = {"n_features": len(like.feature_names), "n_labels": len(like.label_names)}
-        options = {**sizes, **options}
-    return match(path, reader(path, **options), like)
-
-
-def match(path: Any, data: Dataset, like: Any) -> Dataset:
-    """Check that data have the features and labels of like; give them its names if they have none.
-
-    Names that only count the columns are none.
-    """
-    names = {}
-    for what in ("feature", "label"):
-        found = list(map(str, getattr(data, f"{what}_names")))
-        wanted = list(map(str, getattr(like, f"{what}_names")))
-        if len(found) != len(wanted):
-            raise DataError(path, f"{len(found)} {what}s, like has {len(wanted)}")
-        if found != wanted and found != np.arange(len(found)).astype(str).tolist():
-            j = next(j for j in range(len(found)) if found[j] != wanted[j])
-            raise DataError(path, f"{what} {j} is {found[j]!r}, in like it is {wanted[j]!r}")
-        names[f"{what}_names"] = np.array(wanted)
-    for name, values in data.categories.items():
-        wanted = tuple(like.categories.get(name, ()))
-        if tuple(values) != wanted:
-            raise DataError(path, f"{name!r} has the values {show(values)}, in like {show(wanted)}")
-    return replace(data, **names)
+    return reader(path, like=like, **options)

@@ -9,7 +9,8 @@ from scipy.io import loadmat
 
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets._dataset import Dataset
-from eigenlabel.datasets._files import DataError
+from eigenlabel.datasets._files import DataError, number_names
+from eigenlabel.datasets._like import about_labels, match, no_labels, skips_labels
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 DATA = ("data", "X", "x", "fea", "features")
@@ -60,9 +61,9 @@ def _whole(path: Path, item: Any) -> np.ndarray:
 
 
 def _pick(path: Path, arrays: dict[str, Any], names: tuple[str, ...], prefix: str = "") -> Any:
-    for name in names:
-        if prefix + name in arrays:
-            return arrays[prefix + name]
+    name = next((prefix + name for name in names if prefix + name in arrays), None)
+    if name is not None:
+        return arrays[name]
     raise DataError(path, f"no variable {prefix}{names[0]}; there are: {', '.join(arrays)}")
 
 
@@ -89,33 +90,50 @@ def _labels(path: Path, Y: Any, n: int, labels_first: bool) -> sp.csr_array:
     return sp.csr_array((Y > 0).astype(np.int8))
 
 
+def _all_labels(path: Path, arrays: dict[str, Any], n: int, splits: Any) -> sp.csr_array:
+    """Give the labels of all samples, those of a training and a test part one below the other."""
+    if not splits:
+        first = "view" not in arrays and "target" in arrays
+        return _labels(path, _pick(path, arrays, TARGET), n, labels_first=first)
+    parts = zip(("train", "test"), splits["published"], strict=True)
+    return _stack(
+        [
+            _labels(path, _pick(path, arrays, ("target",), f"{p}_"), len(rows), labels_first=True)
+            for p, rows in parts
+        ]
+    )
+
+
 def _stack(blocks: list[Any]) -> Any:
     if any(sp.issparse(b) for b in blocks):
         return sp.csr_array(sp.vstack(blocks))
     return np.vstack(blocks)
 
 
-def _names(arrays: dict[str, Any], what: str, count: int) -> np.ndarray:
+def _names(path: Path, arrays: dict[str, Any], what: str, count: int) -> np.ndarray:
     """Take names from a cell array of words if there is one, else count the columns."""
     cells = np.asarray(arrays.get(f"{what}_names", ()), dtype=object).ravel()
     words = [np.asarray(cell).ravel() for cell in cells]
     if len(words) == count and all(w.dtype.kind == "U" and w.size < 2 for w in words):
         return np.array([str(w[0]) if w.size else "" for w in words])
-    return np.arange(count).astype(str)
+    return number_names(path, count)
 
 
-def load_mat(path: Any) -> Dataset:
+def load_mat(path: Any, *, like: Any = None, labelled: bool = True) -> Dataset:
     """Read a MATLAB file, v5 or (with h5py) v7.3.
 
     Known forms: ``train_data, train_target, test_data, test_target`` (samples are stacked and
     ``splits["published"]`` tells them apart), ``data, target`` or ``X, Y`` and the like, and
     multi-view ``view`` (a cell array of matrices) with ``label``. Labels are 0/1 or -1/+1, with
     samples as rows or as columns. Names may be in cell arrays ``feature_names`` and
-    ``label_names``, as :func:`save` writes them.
+    ``label_names``, as :func:`save` writes them. ``like`` and ``labelled`` are those of
+    :func:`load`.
     """
     path = Path(path)
     arrays = {k: v for k, v in _read(path).items() if not k.startswith("__")}
-    splits, views = {}, {}
+    splits, views, notes = {}, {}, ()
+    targets = (*TARGET, "train_target", "test_target")
+    skips = skips_labels(path, like, labelled, there=any(name in arrays for name in targets))
     if "view" in arrays:
         parts = [_features(path, v) for v in np.asarray(arrays["view"]).ravel()]
         if len({p.shape[0] for p in parts}) != 1:
@@ -124,28 +142,26 @@ def load_mat(path: Any) -> Dataset:
         views = {f"view{k}": slice(ends[k], ends[k + 1]) for k in range(len(parts))}
         dense = not any(sp.issparse(p) for p in parts)
         X = np.hstack(parts) if dense else sp.csr_array(sp.hstack(parts))
-        Y = _labels(path, _pick(path, arrays, TARGET), X.shape[0], labels_first=False)
     elif "train_data" in arrays:
         both = [_features(path, _pick(path, arrays, ("data",), f"{p}_")) for p in ("train", "test")]
-        targets = [_pick(path, arrays, ("target",), f"{p}_") for p in ("train", "test")]
-        X = _stack(both)
-        Y = _stack(
-            [
-                _labels(path, t, x.shape[0], labels_first=True)
-                for x, t in zip(both, targets, strict=True)
-            ]
-        )
-        n = both[0].shape[0]
+        X, n = _stack(both), both[0].shape[0]
         splits = {"published": (np.arange(n), np.arange(n, X.shape[0]))}
     else:
         X = _features(path, _pick(path, arrays, DATA))
-        Y = _labels(path, _pick(path, arrays, TARGET), X.shape[0], labels_first="target" in arrays)
-    return Dataset(
+    if skips:
+        Y, label_names = no_labels(X.shape[0], like), like.label_names
+        notes = about_labels(labelled)
+    else:
+        Y = _all_labels(path, arrays, X.shape[0], splits)
+        label_names = _names(path, arrays, "label", Y.shape[1])
+    data = Dataset(
         X=X,
         Y=Y,
-        feature_names=_names(arrays, "feature", X.shape[1]),
-        label_names=_names(arrays, "label", Y.shape[1]),
+        feature_names=_names(path, arrays, "feature", X.shape[1]),
+        label_names=label_names,
         views=views,
         splits=splits,
         source=path.name,
+        notes=notes,
     )
+    return match(path, data, like)

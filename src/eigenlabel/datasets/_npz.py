@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets._dataset import Dataset
-from eigenlabel.datasets._files import DataError
+from eigenlabel.datasets._files import DataError, number_names
+from eigenlabel.datasets._like import about_labels, match, no_labels, skips_labels
 from eigenlabel.datasets._output import write_files
 
 
@@ -68,10 +69,33 @@ def save_npz(data: Dataset, path: Any) -> None:
     write_files({Path(path): lambda stream: write_npz(data, stream)})
 
 
-def load_npz(path: Any, *, max_bytes: int | None = None) -> Dataset:
+def _names(path: Path, arrays: dict[str, np.ndarray], what: str, count: int) -> np.ndarray:
+    """Give the names that are there, one for each column, or number the columns."""
+    names = arrays.get(f"{what}_names")
+    if names is None:
+        return number_names(path, count)
+    if names.shape != (count,) or names.dtype.kind != "U":
+        raise DataError(path, f"{what}_names of shape {names.shape} for {count} {what}s")
+    return names
+
+
+def _check_values(path: Path, X: Any, Y: Any) -> None:
+    """Refuse features that are no numbers, and labels that are not 0 or 1."""
+    if X.dtype.kind not in "biuf":
+        raise DataError(path, f"X must hold numbers, found {X.dtype}")
+    stored = Y.data if sp.issparse(Y) else Y
+    odd = ~np.isin(stored, (0, 1))
+    if odd.any():
+        raise DataError(path, f"labels in Y must be 0 or 1, found {stored[odd][0]}")
+
+
+def load_npz(
+    path: Any, *, like: Any = None, labelled: bool = True, max_bytes: int | None = None
+) -> Dataset:
     """Read an .npz file with X and Y, dense or as the parts of a CSR matrix; nothing is unpickled.
 
     Only X and Y are needed; names, views, splits and the rest are taken if they are there.
+    ``like`` and ``labelled`` are those of :func:`load`.
     """
     path = Path(path)
     limit = memory_limit() / 4 if max_bytes is None else max_bytes
@@ -86,23 +110,30 @@ def load_npz(path: Any, *, max_bytes: int | None = None) -> Dataset:
         raise
     except Exception as error:  # zip, header and decompression errors come in many classes
         raise DataError(path, f"not an .npz file without pickles ({error})") from error
-    X, Y = _unpack(path, arrays, "X"), _unpack(path, arrays, "Y")
+    X, notes = _unpack(path, arrays, "X"), ()
+    if skips_labels(path, like, labelled, there="Y" in arrays or "Y_data" in arrays):
+        Y, notes = no_labels(X.shape[0], like), about_labels(labelled)
+        arrays["label_names"] = np.asarray(like.label_names, dtype=str)
+    else:
+        Y = _unpack(path, arrays, "Y")
     if X.ndim != 2 or Y.ndim != 2 or X.shape[0] != Y.shape[0]:
         raise DataError(path, f"X of shape {X.shape} and Y of shape {Y.shape} do not fit")
+    _check_values(path, X, Y)
     about = json.loads(arrays["about"].tobytes()) if "about" in arrays else {}
     splits = {
         name: (arrays[f"split{k}_train"], arrays[f"split{k}_test"])
         for k, name in enumerate(about.get("splits", ()))
     }
-    return Dataset(
+    data = Dataset(
         X=X,
         Y=Y,
-        feature_names=arrays.get("feature_names", np.arange(X.shape[1]).astype(str)),
-        label_names=arrays.get("label_names", np.arange(Y.shape[1]).astype(str)),
+        feature_names=_names(path, arrays, "feature", X.shape[1]),
+        label_names=_names(path, arrays, "label", Y.shape[1]),
         sample_names=arrays.get("sample_names"),
         views={k: slice(*v) for k, v in about.get("views", {}).items()},
         splits=splits,
         categories={k: tuple(v) for k, v in about.get("categories", {}).items()},
         source=about.get("source", path.name),
-        notes=tuple(about.get("notes", ())),
+        notes=(*about.get("notes", ()), *notes),
     )
+    return match(path, data, like)

@@ -1,7 +1,6 @@
 """Read files larger than memory, a piece at a time."""
 
 import codecs
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain, islice
@@ -26,21 +25,21 @@ from eigenlabel.datasets._files import (
     too_empty,
 )
 from eigenlabel.datasets._jsonlines import JsonTable, filled_lines, find_names_beside
-from eigenlabel.datasets._load import check_options, find_form, load, match
+from eigenlabel.datasets._like import match
+from eigenlabel.datasets._load import check_options, find_form, load
 from eigenlabel.datasets._parquet import MAGIC, ParquetFile
 from eigenlabel.datasets._roles import Options, kept_names
 from eigenlabel.datasets._sparse_text import (
     Lines,
+    Sizes,
     is_sample,
     name_svmlight,
-    number_columns,
     parse_svmlight,
     parse_xmc,
     read_sizes,
 )
 
 LATIN = "latin-1"  # in which every byte is a character
-ZERO = re.compile(r"(?:^|\s)0+:", re.MULTILINE)
 
 
 class Batch(NamedTuple):
@@ -52,7 +51,7 @@ class Batch(NamedTuple):
 
     def encode(self, encoding: str) -> Lines:
         """Give the lines as bytes."""
-        return Lines("\n".join([*self.lines, ""]).encode(encoding), self.first, self.before)
+        return Lines("\n".join([*self.lines, ""]).encode(encoding), self.first)
 
 
 def _batches(
@@ -103,7 +102,8 @@ def _assemble(
         if options.separator is None:
             options = fix_separator(table, options, like)
         data = to_dataset(table, options, like, source)
-        like = data if like is None else like
+        if like is None:
+            like, options = data, replace(options, strict=True)
         yield data
 
 
@@ -163,25 +163,20 @@ def _svmlight_pieces(
     path: Path, rows: int, like: Any, options: dict[str, Any]
 ) -> Iterator[Dataset]:
     beside = names_beside(path, "features"), names_beside(path, "labels")
-    sizes = (options.get("n_features"), options.get("n_labels"))
-    if like is not None:
-        sizes = (len(like.feature_names), len(like.label_names))
-    fixed = (sizes[0] is not None, sizes[1] is not None)
-    zero_based = options.get("zero_based", "auto")
+    given = Sizes(**{k: v for k, v in options.items() if k in Sizes._fields}).of(like)
+    sizes, labelled = given, options.get("labelled", True)
     lines = _byte_lines(path, options)
     for batch in _batches(path, lines, 1, rows, lambda line: is_sample(line.encode(LATIN))):
-        if zero_based == "auto":  # a later piece must not be read in another way than this one
-            zero_based = any(map(ZERO.search, batch.lines))
         try:
-            X, Y = parse_svmlight(path, batch.encode(LATIN), *sizes, zero_based)
+            X, Y, zero_based = parse_svmlight(path, batch.encode(LATIN), sizes, like, labelled)
         except DataError as error:
-            if all(fixed) or not batch.before:
+            if None not in given or not batch.before:
                 raise
             hint = "as in the first piece; pass n_features and n_labels, or like"
             raise DataError(path, f"{error.reason} ({hint})", error.line) from error
-        data = name_svmlight(path, X, Y, beside, fixed)
-        sizes = (data.X.shape[1], data.Y.shape[1])
-        yield data if like is None else match(path, data, like)
+        data = name_svmlight(path, X, Y, beside, given, zero_based)
+        sizes = Sizes(data.X.shape[1], data.Y.shape[1], zero_based)  # later pieces are like this
+        yield match(path, data, like)
 
 
 def _xmc_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> Iterator[Dataset]:
@@ -190,21 +185,18 @@ def _xmc_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> It
     count = 0
     for batch in _batches(path, lines, 2, rows, lambda _: True):
         count += len(batch.lines)
-        X, Y = parse_xmc(path, batch.encode(LATIN), d, m)
-        data = number_columns(path, X, Y)
-        yield data if like is None else match(path, data, like)
+        yield parse_xmc(path, batch.encode(LATIN), (d, m), like, options.get("labelled", True))
     if count != n:
         raise DataError(path, f"the first line promises {n} samples, there are {count}", 1)
 
 
 def _arff_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> Iterator[Dataset]:
     options = dict(options)
-    xml = options.pop("xml", None)
+    xml, labelled = options.pop("xml", None), options.pop("labelled", True)
     lines = read_lines(path, **options)
-    reader = ArffRows(path, lines, xml)
+    reader = ArffRows(path, lines, xml, like, labelled)
     for batch in _batches(path, lines, reader.first + 1, rows, is_row):
-        data = reader.read_lines(batch.lines, batch.first)
-        yield data if like is None else match(path, data, like)
+        yield reader.read_lines(batch.lines, batch.first)
 
 
 def _whole_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> Iterator[Dataset]:

@@ -82,6 +82,10 @@ class Entry:
     defects: tuple[str, ...]
     how: str = ""
 
+    def advice(self) -> str:
+        """Say how to get it."""
+        return self.how or f"Run: eigenlabel datasets fetch {self.name}"
+
     def here(self, folder: Path) -> bool:
         """Tell whether all files are in a folder, by name and size."""
         return all(file.state(folder) == "there" for file in self.files)
@@ -132,9 +136,15 @@ def get(name: str) -> Entry:
     """Give a known data set, or say which names are close."""
     entries = known()
     if name not in entries:
-        close = difflib.get_close_matches(name, entries, n=3) or sorted(entries)
-        raise DataError(name, f"no known data set; did you mean {', '.join(close)}?")
+        close = ", ".join(difflib.get_close_matches(name, entries, n=3))
+        hint = f"did you mean {close}?" if close else "'eigenlabel datasets list' lists them"
+        raise DataError(name, f"no known data set; {hint}")
     return entries[name]
+
+
+def owner(path: str) -> Entry | None:
+    """Give the known data set that a file, by its path in the data folder, belongs to."""
+    return next((e for e in known().values() if path in {f.path for f in e.files}), None)
 
 
 def data_folder() -> Path:
@@ -175,6 +185,5 @@ def find(name: str) -> list[Path]:
     for file in entry.files:
         state = file.state(folder)
         if state != "there":
-            advice = entry.how or f"Run: eigenlabel datasets fetch {name}"
-            raise DataError(folder / file.path, f"{state}, a file of {name}. {advice}")
+            raise DataError(folder / file.path, f"{state}, a file of {name}. {entry.advice()}")
     return [folder / file.path for file in entry.files]

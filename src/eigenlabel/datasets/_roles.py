@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from eigenlabel.datasets._columns import Table, Words
 from eigenlabel.datasets._files import DataError
 
@@ -25,6 +27,8 @@ class Options:
     text: Any = None
     samples: str | None = None
     drop: Any = ()
+    labelled: bool = True
+    strict: bool = False  # refuses values of categories that like does not know
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ def _find_labels(
     if labels is not None:
         found = find_names(table.path, names, labels, lenient=like is not None)
         if isinstance(labels, str) and found == [labels]:
-            return labels, {}
+            return _cells_or_column(table, labels, like)
         return None, {name: name for name in found}
     ours = [n for n in names if n.startswith(LABEL_PREFIX)]
     if ours:
@@ -125,7 +129,7 @@ def _find_labels(
     for wanted in LABEL_NAMES:
         for name in names:
             if name.strip().lower() == wanted and name not in features:
-                return name, {}
+                return _cells_or_column(table, name, like)
     if like is not None:
         known = set(map(str, like.label_names)) - features
         return None, {name: name for name in names if name in known}
@@ -137,6 +141,16 @@ def _find_labels(
         + ("The first line must name the columns; here it holds " if numbered else "There are ")
         + show(names),
     )
+
+
+def _cells_or_column(table: Table, name: str, like: Any) -> tuple[str | None, dict[str, str]]:
+    """Tell whether the cells of a column name labels, or 0 and 1 in it are one label."""
+    if like is not None:
+        one = list(map(str, like.label_names)) == [name]
+    else:
+        column = table.column(name)
+        one = isinstance(column, np.ndarray) and np.array_equal(np.unique(column), [0, 1])
+    return (None, {name: name}) if one else (name, {})
 
 
 def _find_text(table: Table, names: list[str], text: Any, like: Any) -> list[str]:

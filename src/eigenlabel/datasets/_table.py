@@ -1,5 +1,6 @@
 """Tables: comma-separated text, Parquet, and frames in memory."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ def load_table(
     samples: str | None = None,
     drop: Any = (),
     like: Any = None,
+    labelled: bool = True,
     encoding: str = "utf-8",
     max_bytes: int | None = None,
 ) -> Dataset:
@@ -53,8 +55,11 @@ def load_table(
         default a column named text that holds words. () counts none
     samples : name of the column that names the samples
     drop : names of columns to leave out
-    like : Dataset whose features, categories and labels this one has to have. Words that it does
-        not know are left out; a file without labels gives a Y of zeros, with a note
+    like : Dataset whose features, categories and labels this one has to have. Words of a text
+        that it does not know are left out, a value of a category that it does not know counts as
+        missing, with a note; a file without labels gives a Y of zeros, with a note
+    labelled : False, as in prediction, does not look at labels, all of which or some may be
+        missing or unknown; needs ``like``
     encoding : of the text
     max_bytes : largest decompressed size to read, a quarter of memory by default
 
@@ -71,7 +76,7 @@ def load_table(
     """
     path = Path(path)
     check_file(path)
-    options = Options(labels, separator, text, samples, drop)
+    options = Options(labels, separator, text, samples, drop, labelled)
     if read_head(path, len(MAGIC)) == MAGIC:
         file = ParquetFile(path, max_bytes)
         names = kept_names(path, file.names, options, like)
@@ -84,7 +89,7 @@ def load_table(
 
 
 def _without_drop(options: Options) -> Options:
-    return Options(options.labels, options.separator, options.text, options.samples)
+    return replace(options, drop=())
 
 
 def from_frame(
@@ -96,6 +101,7 @@ def from_frame(
     samples: str | None = None,
     drop: Any = (),
     like: Any = None,
+    labelled: bool = True,
 ) -> Dataset:
     """Make a Dataset of a pandas or polars frame; the options are those of :func:`load_table`.
 
@@ -108,5 +114,5 @@ def from_frame(
     array([[0, 1],
            [1, 1]])
     """
-    options = Options(labels, separator, text, samples, drop)
+    options = Options(labels, separator, text, samples, drop, labelled)
     return to_dataset(to_table("frame", frame), options, like, "frame")

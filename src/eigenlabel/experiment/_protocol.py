@@ -5,6 +5,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import scipy.sparse as sp
 
 from eigenlabel import catalogue
 from eigenlabel._validation import check_choice, check_number
-from eigenlabel.datasets import DataError, Dataset, data_folder, known
+from eigenlabel.datasets import DataError, Dataset, data_folder, find, known
+from eigenlabel.datasets._registry import owner
 from eigenlabel.metrics import METRICS
 from eigenlabel.preprocessing import PREPARATIONS
 
@@ -28,8 +30,9 @@ class Data:
     Attributes
     ----------
     name : in the records
-    source : a Dataset, "debtags", the path of a file, or two paths for training and test; paths
-        are looked for beside the protocol's file and in the folder of data sets
+    source : a Dataset, "debtags", the name of a known data set (its first file), the path of a
+        file, or two paths for training and test; paths are looked for beside the protocol's file
+        and in the folder of data sets
     options : for the reader
     min_positives, min_documents : as in :func:`eigenlabel.preprocessing.drop_rare`; 0 keeps all
     prepare : kind of :func:`eigenlabel.preprocessing.make_preparation`, fitted on training rows
@@ -152,13 +155,17 @@ class Protocol:
 
 
 def find_file(path: str, folder: Path) -> Path:
-    """Find a data file in a folder or in that of data sets."""
+    """Find a data file in a folder or in that of data sets; a known data set is its first file."""
     places = [folder / path, data_folder() / path]
     for place in places:
         if place.is_file():
             return place
-    entry = next((e for e in known().values() if path in {f.path for f in e.files}), None)
-    advice = f"; try: eigenlabel datasets fetch {entry.name}" if entry else ""
+    if path in known():
+        return find(path)[0]
+    entry = owner(path)
+    advice = f", a file of {entry.name}. {entry.advice()}" if entry else ""
+    if not entry and (close := get_close_matches(path, known(), n=1)):
+        advice = f"; did you mean the data set {close[0]}?"
     raise DataError(path, f"no such file, neither {places[0]} nor {places[1]}{advice}")
 
 

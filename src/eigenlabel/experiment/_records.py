@@ -55,15 +55,30 @@ class Appender:
 def appending(folder: Any) -> Iterator[Appender]:
     """Open a folder's records to append to; what a crash left of a last line is cut away."""
     path = Path(folder) / NAME
+    new = [place for place in (path.parent, *path.parent.parents) if not place.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
     stream = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    failed = True
     try:
         if fcntl is not None:
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise DataError(path, "another run is writing to it") from None
+            if not os.fstat(stream).st_nlink:  # which that run took away just now
+                raise DataError(path, "another run is writing to it")
         os.ftruncate(stream, path.read_bytes().rfind(b"\n") + 1)
         yield Appender(stream)
+        failed = False
     finally:
+        if failed and not os.fstat(stream).st_size:
+            _remove_empty([path, *new])
         os.close(stream)
+
+
+def _remove_empty(places: list[Path]) -> None:
+    """Take away what a run that failed at once has made."""
+    with contextlib.suppress(OSError):  # someone else has put something there
+        places[0].unlink()
+        for folder in places[1:]:
+            folder.rmdir()

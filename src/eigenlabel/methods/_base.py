@@ -29,6 +29,7 @@ from eigenlabel.core.spectral import (
     nearest_psd,
 )
 from eigenlabel.labels import LabelCodec
+from eigenlabel.thresholds import Rule, Top, Zero
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "chi2", "precomputed")
 CHUNK = 2**24  # kernel entries held at once when predicting
@@ -70,6 +71,36 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
 def warn_convergence(message: str) -> None:
     """Warn of a solver that stopped early."""
     warnings.warn(message, ConvergenceWarning, stacklevel=2)
+
+
+class RuleClassifier(ScoreClassifier):
+    """A classifier by scores whose parameter ``threshold`` turns them into label sets.
+
+    Subclasses set ``_rule`` in ``fit``, and call ``_fit_threshold`` at its end.
+    """
+
+    _rule: Rule
+
+    def _fit_threshold(self, X: Any, Y: np.ndarray) -> None:
+        """Fit the rule to the scores of training samples; zero and top rules need none."""
+        vars(self).pop("thresholds_", None)
+        if self._codec.multilabel:
+            plain = isinstance(self._rule, (Zero, Top))
+            scores = np.zeros(Y.shape) if plain else self._training_scores(X)
+            self.thresholds_ = self._rule.fit(scores, Y)
+
+    def _training_scores(self, X: Any) -> np.ndarray:
+        return self._scores(X)
+
+    def predict(self, X: Any) -> Any:
+        """Give label sets as a 0/1 matrix (sparse if y was), or classes if y was a vector."""
+        check_is_fitted(self)
+        return self._decide(self._scores(X))
+
+    def _decide(self, scores: np.ndarray) -> Any:
+        if not self._codec.multilabel:
+            return self._codec.decide(scores)
+        return self._codec.decode(self._rule.decide(scores, self.thresholds_))
 
 
 class KernelMixin:

@@ -10,7 +10,7 @@ from eigenlabel._validation import check_choice, check_number
 from eigenlabel.core.spectral import centre_gram, check_memory
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods.kernels import HISTOGRAMS
-from eigenlabel.methods.view_kernels import ViewKernelsMixin, as_float
+from eigenlabel.methods.view_kernels import ViewKernelsMixin
 from eigenlabel.methods.view_weights import (
     RULES,
     TrainingView,
@@ -19,7 +19,7 @@ from eigenlabel.methods.view_weights import (
     heldout_sum,
     minimise_quadratic,
 )
-from eigenlabel.methods.views import per_view
+from eigenlabel.methods.views import as_float, per_view
 
 
 class KernelSum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMixin, BaseEstimator):
@@ -163,7 +163,7 @@ class KernelSum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMi
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         histograms = isinstance(self.kernel, str) and self.kernel in HISTOGRAMS
-        tags.input_tags.pairwise = self.kernel == "precomputed" and self.views is None
+        tags.input_tags.pairwise = self._one_precomputed()
         tags.input_tags.positive_only = histograms
         tags.input_tags.sparse = self.kernel != "chi2"
         tags.input_tags.allow_nan = self.views is not None

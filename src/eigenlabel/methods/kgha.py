@@ -22,19 +22,19 @@ from eigenlabel.core.hats import (
 )
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.labels import LabelCodec
-from eigenlabel.methods._base import ScoreClassifier
+from eigenlabel.methods._base import RuleClassifier
 from eigenlabel.methods.kernels import HISTOGRAMS, Kernel, training_kernel
 from eigenlabel.methods.view_kernels import ViewKernelsMixin
 from eigenlabel.methods.view_weights import TrainingView, find_weights
 from eigenlabel.methods.views import Views, per_view
-from eigenlabel.thresholds import Rule, Zero, get_rule
+from eigenlabel.thresholds import Rule, get_rule
 
 DECODINGS = ("regression", "pseudo-inverse")
 # Directions that the labels hardly reach are not decoded: their inverse would be noise.
 DECODING_FLOOR = float(np.sqrt(np.finfo(float).eps))
 
 
-class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMixin, ScoreClassifier):
+class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMixin, RuleClassifier):
     """Classify by scores that all views and the labels agree on, few of them for many labels.
 
     With T the 0/1 labels, views 1..V and lambda the trade-off (Eqs. 24 to 27; ridge terms c):
@@ -214,8 +214,7 @@ class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMixin, 
         check_choice("solver", self.solver, ("eigen", "als"))
         check_number("n_sweeps", self.n_sweeps, 1, integer=True)
         check_number("tol", self.tol, 0)
-        if self.views is not None and not (isinstance(self.views, Mapping) and self.views):
-            raise TypeError(f"views must be a dict of names -> columns, got {self.views!r}.")
+        self._check_views()
         self._rule = get_rule(self.threshold)
 
     def _dimension(self, n: int, m: int) -> int:
@@ -296,13 +295,6 @@ class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMixin, 
         self.label_projection_, self.object_scores_, self.eigenvalues_ = P, X, values
         self.coverage_, self.n_components_ = D, X.shape[1]
 
-    def _fit_threshold(self, X: Any, Y: np.ndarray) -> None:
-        vars(self).pop("thresholds_", None)
-        if self._codec.multilabel:
-            zero = isinstance(self._rule, Zero)
-            scores = np.zeros(Y.shape) if zero else self._scores(X)
-            self.thresholds_ = self._rule.fit(scores, Y)
-
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
@@ -322,14 +314,6 @@ class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMixin, 
         shares = self._embed(X) @ self.decoder_ + self.label_intercept_
         return (2.0 * shares - 1.0).astype(self._dtype, copy=False)
 
-    def predict(self, X: Any) -> Any:
-        """Give label sets as a 0/1 matrix (sparse if y was), or classes if y was a vector."""
-        check_is_fitted(self)
-        scores = self._scores(X)
-        if not self._codec.multilabel:
-            return self._codec.decide(scores)
-        return self._codec.decode(self._rule.decide(scores, self.thresholds_))
-
     def transform(self, X: Any) -> np.ndarray:
         """Embed samples: the mean of the scores that their views predict (Eq. 30).
 
@@ -344,7 +328,7 @@ class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMixin, 
         tags = super().__sklearn_tags__()
         kernels = self.kernel if isinstance(self.kernel, Mapping) else {"": self.kernel}
         named = [kernel for kernel in kernels.values() if isinstance(kernel, str)]
-        tags.input_tags.pairwise = self.kernel == "precomputed" and self.views is None
+        tags.input_tags.pairwise = self._one_precomputed()
         tags.input_tags.positive_only = any(kernel in HISTOGRAMS for kernel in named)
         tags.input_tags.sparse = "chi2" not in named
         tags.input_tags.allow_nan = self.views is not None

@@ -7,10 +7,12 @@ view may be left out, as None or by its name not being there.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.utils import check_array
 
 from eigenlabel._validation import canonical, check_data
@@ -171,15 +173,74 @@ def present(A: Any, view: str) -> np.ndarray:
     return ~missing
 
 
+def as_float(table: Any) -> Any:
+    """Give a table in float64: differences of float32 values would be rounding."""
+    return table.astype(float, copy=False)
+
+
+def is_precomputed(measure: Any) -> bool:
+    """Tell whether a view holds kernels or distances of pairs instead of features."""
+    return isinstance(measure, str) and measure == "precomputed"
+
+
+@dataclass
+class FittedTable:
+    """What a new table of one view needs to be like the one in fit.
+
+    Attributes
+    ----------
+    width : number of columns in fit
+    transformer : fitted, or None
+    X : training samples that new ones are compared with, or None
+    columns : those of the training samples where pairs are precomputed, else None
+    """
+
+    width: int
+    transformer: Any = None
+    X: Any = None
+    columns: np.ndarray | None = None
+
+    def prepare(self, table: Any, name: str) -> Any:
+        """Select and transform a table's columns as in fit."""
+        if table.shape[1] != self.width:
+            raise ValueError(
+                f"View {name!r} has {table.shape[1]} columns, but {self.width} in fit."
+            )
+        if self.columns is None:
+            return table if self.transformer is None else self.transformer.transform(table)
+        table = as_float(table[:, self.columns])
+        if not np.isfinite(table.data if sp.issparse(table) else table).all():
+            raise ValueError(f"View {name!r} has infinity or NaN between samples that are there.")
+        return table
+
+
 class ViewsMixin:
-    """Read X as views. Expects the parameters ``views`` and ``kernel``."""
+    """Read X as views.
+
+    Expects the parameters ``views``, ``transformers`` and the one that ``_measure`` names, which
+    may be "precomputed".
+    """
+
+    _measure = "kernel"
+    _sparse_pairs = False  # whether precomputed pairs may stay sparse
+
+    def _measures(self) -> dict[str, Any]:
+        return per_view(self._measure, getattr(self, self._measure, None), self.view_names_)
+
+    def _check_views(self) -> None:
+        if self.views is not None and not (isinstance(self.views, Mapping) and self.views):
+            raise TypeError(f"views must be a dict of names -> columns, got {self.views!r}.")
+
+    def _one_precomputed(self) -> bool:
+        """Whether X is one matrix of pairs."""
+        return self.views is None and is_precomputed(getattr(self, self._measure, None))
 
     def _read_views(self, X: Any, *, reset: bool) -> Views:
         """Give the views of X, checked; ``view_names_`` and the widths are set or compared."""
         if is_several(X):
             views = self._read_several(X, reset)
         elif self.views is None:
-            square = reset and self.kernel == "precomputed"
+            square = reset and self._one_precomputed()
             X = check_data(self, X, reset=reset, square=square)
             views = Views({"X": X})
         else:
@@ -227,19 +288,56 @@ class ViewsMixin:
     def _tables(self, views: Views) -> "list[tuple[str, Any, np.ndarray]]":
         """List name, table of the rows that are there, and which those are, view by view."""
         found = []
-        kernels = per_view("kernel", self.kernel, self.view_names_)
+        measures = self._measures()
         for name in self.view_names_:
             table = views[name] if name in views.names else None
             if table is None:
                 found.append((name, None, np.zeros(len(views), bool)))
                 continue
-            if isinstance(kernels[name], str) and kernels[name] == "precomputed":
+            if is_precomputed(measures[name]) and not (self._sparse_pairs and sp.issparse(table)):
                 table = table.toarray() if sp.issparse(table) else table
                 here = ~np.isnan(table).all(axis=1)
             else:
                 here = present(table, f"view {name!r}")
             found.append((name, table if here.all() else table[here], here))
         return found
+
+    def _training_tables(self, views: Views) -> "list[tuple[str, Any, np.ndarray]]":
+        """List the tables as ``_tables``, each with some rows, and note the precision of all."""
+        tables = self._tables(views)
+        for name, _, here in tables:
+            if not here.any():
+                raise ValueError(f"View {name!r} is missing for every sample: leave it out.")
+        types = {np.dtype(table.dtype) for _, table, _ in tables}
+        self._dtype = np.dtype(np.float32 if types == {np.dtype(np.float32)} else np.float64)
+        return tables
+
+    def _check_pairs(self, name: str, table: Any, rows: np.ndarray, more: Any) -> None:
+        """Check a table of pairs of training samples, which takes no ``more`` preparation."""
+        if more is not None:
+            raise ValueError(
+                f"View {name!r} is a precomputed {self._measure}: it takes neither transformers "
+                "nor approximation."
+            )
+        if rows.max() >= table.shape[1]:
+            raise ValueError(
+                f"The {self._measure} of view {name!r} has {table.shape[1]} columns for "
+                f"{rows.max() + 1} samples: it must be square in fit. To cross-validate pass "
+                "eigenlabel.Views, which keeps track of rows and columns."
+            )
+
+    def _fresh_transformers(self) -> dict[str, Any]:
+        """Give a fresh transformer for each view that has one."""
+        if not isinstance(self.transformers, Mapping):
+            given = dict.fromkeys(self.view_names_, self.transformers)
+        else:
+            given = dict(self.transformers)
+            strange = sorted(set(given) - set(self.view_names_))
+            if strange:
+                raise ValueError(
+                    f"transformers has {strange[0]!r}; views are {list(self.view_names_)}."
+                )
+        return {name: clone(t) for name, t in given.items() if t is not None}
 
 
 def _check_table(name: str, table: Any) -> Any:

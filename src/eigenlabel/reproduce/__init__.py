@@ -1,7 +1,19 @@
 """The papers' tables and figures again: protocols of all whose data can be had, comparisons."""
 
 from eigenlabel.reproduce._compare import Row, compare
-from eigenlabel.reproduce._figures import FIGURES, Curves, get_table
-from eigenlabel.reproduce._tables import TABLES, Table, published
+from eigenlabel.reproduce._curves import Curves
+from eigenlabel.reproduce._figures import FIGURES, get_table
+from eigenlabel.reproduce._tables import TABLES, Table, at_hand, data_sets, published
 
-__all__ = ["FIGURES", "TABLES", "Curves", "Row", "Table", "compare", "get_table", "published"]
+__all__ = [
+    "FIGURES",
+    "TABLES",
+    "Curves",
+    "Row",
+    "Table",
+    "at_hand",
+    "compare",
+    "data_sets",
+    "get_table",
+    "published",
+]

@@ -47,8 +47,9 @@ def compare(table: Table, records: Sequence[dict[str, Any]]) -> list[Row]:
         return _counts(table)
     rows = []
     for figure in published()[table.name]:
-        if figure.dataset in table.lacking:
-            rows.append(_without(figure, figure.metric, table.lacking[figure.dataset]))
+        if figure.dataset not in table.data:
+            why = table.lacking.get(figure.dataset, "not there")
+            rows.append(_without(figure, figure.metric, why))
         elif table.kind == "p-values":
             rows.append(_p_value(table, figure, records))
         else:
@@ -146,8 +147,9 @@ def _counts(table: Table) -> list[Row]:
         )
     rows = []
     for figure in published()[table.name]:
-        if figure.dataset in table.lacking:
-            rows.append(_without(figure, figure.metric, table.lacking[figure.dataset]))
+        if figure.dataset not in table.data:
+            why = table.lacking.get(figure.dataset, "not there")
+            rows.append(_without(figure, figure.metric, why))
             continue
         count = ours[figure.dataset][figure.metric]
         rows.append(

@@ -1,7 +1,5 @@
-"""The papers' figures: curves of a metric over a parameter, one run for each point."""
+"""The papers' figures."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from math import ceil
 from typing import Any
@@ -11,83 +9,15 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.pipeline import make_pipeline
 
 from eigenlabel.catalogue import LastFits, zhang_classifier, zhang_projection
-from eigenlabel.comparison import collect
-from eigenlabel.experiment import Data, Method, Protocol, Splits
+from eigenlabel.experiment import Method, Splits
 from eigenlabel.methods.margin import ASOClassifier
 from eigenlabel.methods.projection import MDDM
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.sparse_discriminant import MtSDA
 from eigenlabel.methods.thresholded import ThresholdedClassifier
+from eigenlabel.reproduce._claims import CLAIMS
+from eigenlabel.reproduce._curves import Curves
 from eigenlabel.reproduce._tables import COREL, LAMDA, RCV1, TABLES, YAHOO, Table
-
-Point = tuple[str, str]  # curve, value of the parameter
-
-
-@dataclass(frozen=True)
-class Curves:
-    """A figure of a paper, whose numbers were not printed: our curves alone.
-
-    Attributes
-    ----------
-    name, title : "mddm-figure2" and what it is
-    x : what varies
-    y : the metric, or "seconds" of fitting
-    points : (curve, value of x) -> method
-    data : panel -> data sets, whose figures are averaged
-    splits : how samples are split
-    notes : what differs from the paper
-    """
-
-    name: str
-    title: str
-    x: str
-    y: str
-    points: Mapping[Point, Method]
-    data: Mapping[str, tuple[Data, ...]]
-    splits: Splits
-    notes: tuple[str, ...] = field(default=())
-
-    def curves(self) -> list[str]:
-        """List the names of the curves."""
-        return list(dict.fromkeys(curve for curve, _ in self.points))
-
-    def protocol(
-        self, *, n_splits: int | None = None, methods: Sequence[str] | None = None
-    ) -> Protocol:
-        """Give the figure's protocol, with fewer splits or curves if so wanted."""
-        unknown = [m for m in methods or () if m not in self.curves()]
-        if unknown:
-            known = ", ".join(self.curves())
-            raise ValueError(f"No curve {unknown[0]!r} in {self.name}; there are: {known}.")
-        return Protocol(
-            data=[d for group in self.data.values() for d in group],
-            methods=[m for (c, _), m in self.points.items() if methods is None or c in methods],
-            splits=replace(self.splits, at_most=n_splits),
-            metrics=("f1_macro",) if self.y == "seconds" else (self.y,),
-            name=self.name,
-        )
-
-    def status(self) -> str:
-        """Say in a few words what there is."""
-        sets = sum(len(group) for group in self.data.values())
-        return f"{len(self.curves())} curves on {sets} data sets; the paper prints no numbers"
-
-    def means(self, records: Sequence[dict[str, Any]]) -> dict[str, dict[Point, float]]:
-        """Average the records of each panel and point; what was not run is left out."""
-        if self.y == "seconds":
-            records = [
-                {**r, "metrics": {self.y: r["seconds"]["fit"]}} for r in records if "seconds" in r
-            ]
-        found = collect(records, self.y)
-        panels: dict[str, dict[Point, float]] = {}
-        for panel, group in self.data.items():
-            for point, method in self.points.items():
-                runs = [found.get(d.name, {}).get(method.name, {}).values() for d in group]
-                values = [np.mean(list(r)) for r in runs if r]
-                if values:
-                    panels.setdefault(panel, {})[point] = float(np.mean(values))
-        return panels
-
 
 _widest = LastFits(2)
 
@@ -216,11 +146,9 @@ def _correlation() -> Curves:
 FIGURES: dict[str, Curves] = {
     figure.name: figure
     for figure in (
-        _times(),
-        _penalties(),
-        _correlation(),
-        *_dimensions(2, "MLkNN"),
-        *_dimensions(3, "SVM"),
+        *(_times(), _penalties(), _correlation()),
+        *(*_dimensions(2, "MLkNN"), *_dimensions(3, "SVM")),
+        *CLAIMS,
     )
 }
 

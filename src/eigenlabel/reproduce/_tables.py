@@ -5,10 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from eigenlabel.catalogue import METHODS
+from eigenlabel.datasets import DataError, Dataset
+from eigenlabel.datasets._registry import owner
 from eigenlabel.experiment import Data, Method, Protocol, Splits
+from eigenlabel.experiment._protocol import find_file
 
 
 class Figure(NamedTuple):
@@ -65,10 +69,15 @@ class Table:
         self, *, n_splits: int | None = None, methods: list[str] | None = None
     ) -> Protocol:
         """Give the table's protocol, with fewer splits or methods if so wanted."""
-        if not self.data or not self.runnable():
+        if not self.data:
             raise ValueError(f"{self.name} cannot be run: {self.status()}.")
+        if not self.runnable():
+            names = ", ".join(self.missing())
+            raise ValueError(f"{self.name} cannot be run: no method is there yet of {names}.")
         wanted = self.runnable() if methods is None else methods
         unknown = [m for m in wanted if m not in self.runnable()]
+        if self.kind == "p-values" and len(set(wanted)) < 2:
+            raise ValueError(f"{self.name} has p-values, for which two methods have to be run.")
         if unknown:
             raise ValueError(
                 f"No method {unknown[0]!r} in {self.name}; there are: {', '.join(self.runnable())}."
@@ -92,6 +101,41 @@ class Table:
             f"{len(self.data)} of {len(self.data) + len(self.lacking)} data sets, "
             f"{there} of {len(self.methods)} methods"
         )
+
+
+def _files(data: Data) -> list[str]:
+    """List a data set's files; what is in memory or comes with the package has none."""
+    if isinstance(data.source, Dataset) or data.source == "debtags":
+        return []
+    return [data.source] if isinstance(data.source, str) else list(data.source)
+
+
+def data_sets(table: Any) -> list[str]:
+    """List the known data sets that a table or figure uses."""
+    files = (file for group in table.data.values() for data in group for file in _files(data))
+    return list(dict.fromkeys(entry.name for file in files if (entry := owner(file))))
+
+
+def at_hand(table: Any, folder: Path = Path()) -> tuple[Any, dict[str, str]]:
+    """Give a table or figure with the data sets whose files are there, and why others are not.
+
+    Raises the error of the first missing file if none is there.
+    """
+    missing: dict[str, DataError] = {}
+    for data in (d for group in table.data.values() for d in group):
+        for source in _files(data):
+            try:
+                find_file(source, folder)
+            except DataError as error:
+                missing.setdefault(data.name, error)
+    groups = {
+        name: tuple(d for d in group if d.name not in missing) for name, group in table.data.items()
+    }
+    if missing and not any(groups.values()):
+        first = next(iter(missing.values()))
+        raise DataError(table.name, f"none of its data is there. {first}") from first
+    there = {name: group for name, group in groups.items() if group}
+    return replace(table, data=there), {name: str(error) for name, error in missing.items()}
 
 
 @cache
