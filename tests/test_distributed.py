@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import PredefinedSplit
 
 from eigenlabel import MLkNN, SharedSubspaceClassifier, SharedSubspaceClassifierCV, distributed
 from eigenlabel.cli import main
 from eigenlabel.datasets import load, make_shared_subspace, save
+from eigenlabel.distributed import _cluster, _fit
 from eigenlabel.methods.stream import draw
 from eigenlabel.persistence import load_model
 
@@ -62,7 +64,7 @@ def test_arrays_equal_a_local_fit(data, rng, sparse, columns):
 
 
 def test_partitions_and_plain_arrays(data, monkeypatch):
-    monkeypatch.setattr(distributed, "LOCAL_ROWS", 50)
+    monkeypatch.setattr(_cluster, "LOCAL_ROWS", 50)
     expected = SharedSubspaceClassifier().fit(data.X, data.Y)
     cuts = [slice(0, 10), slice(10, 10), slice(10, 90), slice(90, 120)]
     Xs, Ys = ([dask.delayed(A[cut]) for cut in cuts] for A in (data.X, data.Y))
@@ -116,13 +118,55 @@ def test_tuned_on_blocks_of_unknown_length(data):
     model = distributed.fit(SharedSubspaceClassifierCV(**SMALL), X, Y, w)
     kept = np.arange(120) % 3 > 0
     counts = kept.reshape(3, 40).sum(axis=1)
-    folds = [draw(k * distributed.APART, n, 5)[0] for k, n in enumerate(counts)]
+    folds = [draw(k * _fit.APART, n, 5)[0] for k, n in enumerate(counts)]
     cv = PredefinedSplit(np.concatenate(folds))
     expected = SharedSubspaceClassifierCV(**SMALL, cv=cv).fit(data.X[kept], data.Y[kept])
     np.testing.assert_allclose(model.score_grid_, expected.score_grid_, atol=1e-8)
     assert_equal_models(model, expected)
     with pytest.raises(ValueError, match="lengths of the partitions of X are not known"):
         distributed.fit(SharedSubspaceClassifier(), X, data.Y[kept])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("alpha", [0.1, np.inf])
+def test_products_alone_equal_a_local_fit(data, rng, sparse, intercept, alpha):
+    w = rng.uniform(0, 2, 120)
+    w[:7] = 0
+    setting = {"solver": "krylov", "tol": 1e-12, "fit_intercept": intercept}
+    model = SharedSubspaceClassifier(alpha, 0.1, **setting)
+    cuts = [slice(0, 30), slice(30, 30), slice(30, 120)]
+    X, Y, weights = ([dask.delayed(A[cut]) for cut in cuts] for A in (data.X, data.Y, w))
+    if sparse:
+        X = [dask.delayed(sp.csr_array)(part) for part in X]
+    assert distributed.fit(model, X, Y, weights) is model
+    expected = SharedSubspaceClassifier(alpha, 0.1, fit_intercept=intercept).fit(data.X, data.Y, w)
+    assert_equal_models(model, expected)
+    assert model.n_iter_ > 1
+    scores = distributed.decision_function(model, data.X).compute()
+    np.testing.assert_allclose(scores, expected.decision_function(data.X), atol=1e-8)
+    assert set(vars(model)) == set(vars(SharedSubspaceClassifier(**setting).fit(data.X, data.Y)))
+    plain = SharedSubspaceClassifier(alpha, 0.1, fit_intercept=intercept).fit(data.X, data.Y)
+    assert_equal_models(distributed.fit(model, data.X, data.Y), plain)  # begins anew
+
+
+def test_products_alone_of_classes_and_of_bad_partitions(data):
+    X, y = make_blobs(60, centers=3, random_state=1)
+    model = SharedSubspaceClassifier(0.1, 0.1, solver="krylov", tol=1e-12)
+    distributed.fit(model, da.from_array(X, chunks=25), da.from_array(y, chunks=25))
+    assert_equal_models(model, SharedSubspaceClassifier(0.1, 0.1).fit(X, y))
+    broken = data.X.copy()
+    broken[90, 3] = np.nan
+    with pytest.raises(ValueError, match="Partition 2, row 10: Input X contains NaN"):
+        distributed.fit(model, da.from_array(broken, chunks=(40, -1)), data.Y)
+    narrow = [dask.delayed(data.X), dask.delayed(data.X[:, :4])]
+    with pytest.raises(ValueError, match="other model has 4 features, this one 9"):
+        distributed.fit(model, narrow, [dask.delayed(data.Y)] * 2)
+    assert model.n_features_in_ == 2
+    with pytest.warns(ConvergenceWarning, match="stopped after 1 iterations"):
+        distributed.fit(SharedSubspaceClassifier(solver="krylov", max_iter=1), data.X, data.Y)
+    with pytest.raises(ValueError, match="Tuning on blocks works on their statistics"):
+        distributed.fit(SharedSubspaceClassifierCV(solver="krylov"), data.X, data.Y)
 
 
 def test_what_cannot_be_is_said(data):
@@ -208,6 +252,7 @@ def test_the_command_line_fits_on_a_cluster(data, cluster, tmp_path, capsys):
     words = ["fit", tmp_path / "it.svm", "-o", tmp_path / "m.skops", "--set", "betas=[0.01, 1]"]
     assert main([str(w) for w in (*words, "--cluster", cluster.scheduler_address)]) == 0
     assert "chosen: alpha" in capsys.readouterr().out
+    assert len(cluster.scheduler.transition_log) > 0  # the work was done there
     saved = load_model(tmp_path / "m.skops").model
     read = load(tmp_path / "it.svm")
     cv = PredefinedSplit(draw(0, 120, 5)[0])

@@ -1,5 +1,6 @@
 """Model files: what comes back, and what is refused."""
 
+import errno
 import io
 import json
 import zipfile
@@ -192,3 +193,22 @@ def test_a_tuned_dimension_comes_back(data, tmp_path):
     again = round_trip(model, data, tmp_path / "m.skops")
     np.testing.assert_array_equal(again.predict(data.X), model.predict(data.X))
     np.testing.assert_array_equal(again.path_.scores, model.path_.scores)
+
+
+def test_a_full_disk_leaves_the_old_file_and_no_other(data, tmp_path, monkeypatch):
+    path = tmp_path / "m.skops"
+    model = SharedSubspaceClassifier().fit(data.X, data.Y)
+    saved = SavedModel(model, data.feature_names, data.label_names)
+    save_model(saved, path)
+    before = path.read_bytes()
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for name in ("chmod", "replace"):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"eigenlabel.persistence.os.{name}", full)
+            with pytest.raises(OSError, match="No space left"):
+                save_model(saved, path)
+        assert [p.name for p in tmp_path.iterdir()] == ["m.skops"]
+        assert path.read_bytes() == before

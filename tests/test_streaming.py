@@ -482,6 +482,21 @@ def test_an_even_draw_of_samples_is_kept(data, monkeypatch, bound):
     assert_equal_models(half, SharedSubspaceClassifier(**_chosen(half.best_params_)).fit(X, Y))
 
 
+def test_tuned_models_merge(data):
+    X, Y = data
+    setting = {"alphas": [0.1], "betas": [0.01, 0.1]}
+    model, other = (
+        SharedSubspaceClassifierCV(**setting).partial_fit(X[rows], Y[rows])
+        for rows in (slice(0, 130), slice(130, 300))
+    )
+    folds = np.concatenate([draw(0, n, 5)[0] for n in (130, 170)])
+    expected = SharedSubspaceClassifierCV(**setting, cv=PredefinedSplit(folds)).fit(X, Y)
+    model.merge(other)
+    np.testing.assert_allclose(model.score_grid_, expected.score_grid_, atol=1e-8)
+    np.testing.assert_allclose(model.oof_scores_, expected.oof_scores_, atol=1e-8)
+    assert_equal_models(model, expected)
+
+
 def _chosen(params):
     return {k: params[k] for k in ("alpha", "beta", "n_components")}
 

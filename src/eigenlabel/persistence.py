@@ -162,9 +162,14 @@ def save_model(saved: SavedModel, path: Any) -> None:
     }
     _refuse(path, skops.io.get_untrusted_types(data=(data := skops.io.dumps(content))))
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as stream:
-        stream.write(data)
-    os.chmod(stream.name, 0o644)
-    os.replace(stream.name, path)
+        try:
+            stream.write(data)
+            stream.flush()
+            os.chmod(stream.name, 0o644)
+            os.replace(stream.name, path)
+        except BaseException:  # a full disk, Ctrl-C
+            Path(stream.name).unlink(missing_ok=True)
+            raise
 
 
 def load_model(path: Any, *, max_bytes: int | None = None) -> SavedModel:

@@ -160,7 +160,6 @@ def shifted_cg(
     steps : int
     """
     S, (d, m) = len(shifts), B.shape
-    w = None if operator.weights is None else operator.weights[:, None]
     delta = (shifts - shifts[0])[:, None]
     x, r = np.zeros((S, d, m)), B.copy()
     p = np.repeat(B[None], S, axis=0)
@@ -172,11 +171,10 @@ def shifted_cg(
     steps = 0
     active = S if m else 0
     while active and steps < max_iter:
-        t = operator.matmat(p[0])
-        curvature = _squares(t, w) + shifts[0] * _squares(p[0])
+        q, curvature = operator.normal(p[0])
+        curvature = curvature + shifts[0] * _squares(p[0])
         going = (rho > (tol * size) ** 2) & (curvature > 0)
         alpha = np.divide(rho, curvature, out=np.zeros(m), where=going)
-        q = operator.rmatmat(t if w is None else w * t)
         q += shifts[0] * p[0]
         q *= alpha
         r -= q

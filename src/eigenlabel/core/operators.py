@@ -179,6 +179,12 @@ class CentredOperator:
             out += self._dense(rows).T @ A[rows]
         return out
 
+    def normal(self, P: Floats) -> tuple[Floats, Floats]:
+        """Give Xc'W Xc P and, for each column, P'Xc'W Xc P."""
+        R = self.matmat(P)
+        WR = R if self.weights is None else self.weights[:, None] * R
+        return self.rmatmat(WR), np.asarray(np.einsum("ij,ij->j", R, WR))
+
     def gram(self) -> Floats:
         """Xc Xc' (n x n), cost n^2 d, or one sparse product."""
         if is_sparse(self._X):
@@ -250,7 +256,7 @@ class CentredOperator:
         n, weights = self.shape[0], self.weights
         root = np.ones(n) if weights is None else np.sqrt(weights)
         X: Matrix = self._X
-        scaled = X.multiply(root[:, None]).tocsr()
+        scaled = X if weights is None else X.multiply(root[:, None]).tocsr()
         G = _sparse_outer(scaled.T)
         total = np.asarray(scaled.T @ root)  # X' W 1
         G -= np.outer(total, self._rest)

@@ -68,7 +68,8 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _warn_convergence(message: str) -> None:
+def warn_convergence(message: str) -> None:
+    """Warn of a solver that stopped early."""
     warnings.warn(message, ConvergenceWarning, stacklevel=2)
 
 
@@ -184,7 +185,7 @@ class KernelMixin:
 
     def _factorise(self, X: Any, weights: np.ndarray | None) -> Factor:
         """Factor the training data: by shape if linear, by the Gram matrix for kernels."""
-        bounds = {**self._bounds(), "report": _warn_convergence}
+        bounds = {**self._bounds(), "report": warn_convergence}
         if self._linear:
             check_scale(X)
             operator = CentredOperator(X, weights, self.fit_intercept)

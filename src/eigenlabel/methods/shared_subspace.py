@@ -317,6 +317,13 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
         super()._check_stream()
         self._check_penalties()
 
+    def _fit_known(self, factor: Factor, means: tuple[np.ndarray, np.ndarray], dtype: Any) -> None:
+        """Fit by a factor whose targets are combinations of the labels."""
+        self._check_penalties()
+        m = len(means[1])
+        rank = self._rank(self.n_components, m)
+        self._solve(factor, np.eye(m), means, dtype, (self.alpha, self.beta, rank))
+
     def _solve_stream(self, stream: Stream) -> None:
         self._check_penalties()
         statistics = stream.total()

@@ -128,10 +128,16 @@ class StreamMixin:
             vars(self).pop(name, None)
         self._drop_stream()
 
-    def _check_by_blocks(self) -> None:
-        """Refuse what cannot be fitted by blocks."""
+    def _check_by_blocks(self, products: bool) -> None:
+        """Refuse what cannot be fitted by blocks: statistics, or products alone."""
         _linear_only(self)
-        self._check_stream()
+        self._check_kernel()
+        if not products:
+            self._check_stream()
+        elif not hasattr(self, "_fit_known"):
+            raise ValueError(
+                "Tuning on blocks works on their statistics: use solver='auto', got 'krylov'."
+            )
 
     def _check_filled(self, stream: Stream) -> None:
         total = stream.total()
@@ -185,12 +191,21 @@ class StreamMixin:
             )
             classes = self.classes_ if classes is None else classes
         self._check_stream()
-        d = check_data(self, X, reset=True).shape[1]
+        self._learn_columns(X, y, classes)
         limit = self._bounds()["max_memory"]
-        check_memory(d, "covariance of the blocks", ADVICE, limit)
-        codec = LabelCodec.start(y, classes)
-        self._codec, self.classes_ = codec, codec.classes
-        return Stream.start(codec, self._stream_folds)
+        check_memory(self.n_features_in_, "covariance of the blocks", ADVICE, limit)
+        return Stream.start(self._codec, self._stream_folds)
+
+    def _learn_columns(self, X: Any, y: Any, classes: Any) -> None:
+        check_data(self, X, reset=True)
+        self._codec = LabelCodec.start(y, classes)
+        self.classes_ = self._codec.classes
+
+    def _first_block(self, X: Any, y: Any, classes: Any, weight: Any, where: str) -> Block:
+        """Learn the columns of a block and check it, without its statistics."""
+        with _naming(where, X):
+            self._learn_columns(X, y, classes)
+            return self._check_block(X, y, weight, self._codec)
 
     def _take(self, stream: Stream, more: int) -> None:
         """Go on with a stream of so many samples more; what was solved is solved no longer."""
@@ -247,6 +262,9 @@ class StreamMixin:
     def _check_alike(self, other: Any, mine: Stream, theirs: Stream) -> None:
         if type(self) is not type(other) or len(mine.folds) != len(theirs.folds):
             raise ValueError("Only models of one class, with as many folds, can be merged.")
+        self._check_columns(other)
+
+    def _check_columns(self, other: Any) -> None:
         if self.n_features_in_ != other.n_features_in_:
             raise ValueError(
                 f"The other model has {other.n_features_in_} features, this one "
@@ -255,8 +273,8 @@ class StreamMixin:
         names = [vars(model).get("feature_names_in_") for model in (self, other)]
         if names[0] is not None and names[1] is not None and not np.array_equal(*names):
             raise ValueError("The two models have features of different names.")
-        alike = mine.codec.kind == theirs.codec.kind
-        if not alike or not np.array_equal(mine.codec.classes, theirs.codec.classes):
+        alike = self._codec.kind == other._codec.kind
+        if not alike or not np.array_equal(self.classes_, other.classes_):
             raise ValueError("The two models have different labels or classes.")
 
     @available_if(_linear_only)

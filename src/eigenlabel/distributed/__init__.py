@@ -1,0 +1,12 @@
+"""Fit and predict on a Dask cluster: statistics of blocks, added up in a tree.
+
+Every worker collects the statistics of its own blocks of rows; what travels is one d x d and one
+d x m matrix per block and merge (five of each where parameters are tuned), never the samples. The
+equations are solved where the model is. Needs the extra ``dask``.
+"""
+
+from eigenlabel.distributed._cluster import connect
+from eigenlabel.distributed._fit import fit
+from eigenlabel.distributed._predict import decision_function, predict, transform
+
+__all__ = ["connect", "decision_function", "fit", "predict", "transform"]

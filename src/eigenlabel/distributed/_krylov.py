@@ -1,0 +1,150 @@
+"""Fit by products alone, where no d x d matrix fits: conjugate gradients over partitions.
+
+An iteration sends the directions (d x m) to the workers, which give back Xc'W Xc of them, added up
+in a tree; the samples stay where they are.
+"""
+
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from eigenlabel.core.krylov import KrylovFactor
+from eigenlabel.core.operators import CentredOperator
+from eigenlabel.distributed._cluster import dask, reduce_tree
+from eigenlabel.labels import signed_targets
+from eigenlabel.methods._base import warn_convergence
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Columns and sums of some partitions."""
+
+    model: Any  # that knows the columns, and nothing else
+    count: int
+    n: float
+    x: np.ndarray
+    t: np.ndarray
+    dtype: Any
+
+    def __add__(self, other: "Survey") -> "Survey":
+        self.model._check_columns(other.model)
+        return replace(
+            self,
+            count=self.count + other.count,
+            n=self.n + other.n,
+            x=self.x + other.x,
+            t=self.t + other.t,
+            dtype=np.result_type(self.dtype, other.dtype),
+        )
+
+
+def _survey(model: Any, X: Any, y: Any, weight: Any, classes: Any, number: int) -> Survey | None:
+    if not X.shape[0]:
+        return None
+    part = clone(model)
+    block = part._first_block(X, y, classes, weight, f"Partition {number}")
+    w = np.ones(len(block.Y)) if block.weights is None else block.weights
+    x = np.asarray(block.X.T @ w, dtype=float)
+    sums = (float(w.sum()), x, w @ signed_targets(block.Y))
+    return Survey(part, len(block.Y), *sums, block.X.dtype)
+
+
+def _add_surveys(parts: list[Survey | None]) -> Survey | None:
+    found = [part for part in parts if part is not None]
+    return reduce(lambda a, b: a + b, found) if found else None
+
+
+def _operator(model: Any, X: Any, y: Any, weight: Any, mean: np.ndarray) -> Any:
+    """Check a partition and give its operator about the mean of all, and its targets."""
+    if not X.shape[0]:
+        return None
+    block = model._check_block(X, y, weight, model._codec)
+    operator = CentredOperator.about(block.X, mean)
+    operator.weights = block.weights
+    return operator, signed_targets(block.Y)
+
+
+def _right_side(part: Any, mean: np.ndarray) -> tuple[np.ndarray, ...] | None:
+    if part is None:
+        return None
+    operator, T = part
+    Tc = T - mean
+    w = operator.weights
+    return (operator.rmatmat(Tc if w is None else w[:, None] * Tc),)
+
+
+def _normal(part: Any, P: np.ndarray) -> tuple[np.ndarray, ...] | None:
+    return None if part is None else part[0].normal(P)
+
+
+def _add(parts: list[Any]) -> Any:
+    found = [part for part in parts if part is not None]
+    return tuple(sum(each[1:], each[0]) for each in zip(*found, strict=True)) if found else None
+
+
+class Partitions:
+    """The operator of all partitions, as far as conjugate gradients need it."""
+
+    def __init__(self, parts: list[Any], shape: tuple[int, int], mean: np.ndarray) -> None:
+        self.parts, self.shape, self.mean, self.weights = parts, shape, mean, None
+
+    def normal(self, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Give Xc'W Xc P and the column sums of squares of Xc P; one round over the workers."""
+        module = dask()
+        task, directions = module.delayed(_normal), module.delayed(P)
+        found = module.compute(reduce_tree(_add, [task(part, directions) for part in self.parts]))
+        return found[0]
+
+
+class PartitionedFactor(KrylovFactor):
+    """Krylov solves whose targets are combinations of the labels."""
+
+    def __init__(self, operator: Any, XT: np.ndarray, total: float, *bounds: Any) -> None:
+        super().__init__(operator, *bounds)
+        self._XT, self.total = XT, total
+
+    def _right_side(self, T: np.ndarray) -> np.ndarray:
+        return np.asarray(self._XT @ T)
+
+
+def fit_by_products(
+    model: Any, blocks: list[Any], ys: list[Any], weights: list[Any], classes: Any
+) -> Any:
+    """Give a fitted clone of the model."""
+    module = dask()
+    # Every iteration needs them again.
+    kept = module.persist(*blocks, *(y for y in ys), *(w for w in weights if w is not None))
+    n = len(blocks)
+    blocks, ys = list(kept[:n]), list(kept[n : 2 * n])
+    weights = list(kept[2 * n :]) if len(kept) > 2 * n else [None] * n
+    empty = module.delayed(clone(model))
+    survey = module.delayed(_survey)
+    parts = [
+        survey(empty, *part, classes, k)
+        for k, part in enumerate(zip(blocks, ys, weights, strict=True))
+    ]
+    found = module.compute(reduce_tree(_add_surveys, parts))[0]
+    if found is None or found.n <= 0:
+        return None
+    return _solve(module, found, zip(blocks, ys, weights, strict=True), model.fit_intercept)
+
+
+def _solve(module: Any, found: Survey, partitions: Any, centre: bool) -> Any:
+    means = (found.x / found.n, found.t / found.n)
+    if not centre:
+        means = tuple(np.zeros_like(mean) for mean in means)
+    fitted = clone(found.model)
+    vars(fitted).update(vars(found.model))
+    columns, mean = module.delayed(found.model), module.delayed(means[0])
+    make, right = module.delayed(_operator), module.delayed(_right_side)
+    parts = list(module.persist(*(make(columns, *part, mean) for part in partitions)))
+    XT = module.compute(reduce_tree(_add, [right(part, means[1]) for part in parts]))[0][0]
+    operator = Partitions(parts, (found.count, len(means[0])), means[0])
+    bounds = fitted._bounds()
+    limits = (bounds["tol"], bounds["max_iter"], bounds["max_memory"], warn_convergence)
+    factor = PartitionedFactor(operator, XT, found.n, centre, *limits)
+    fitted._fit_known(factor, means, found.dtype)
+    return fitted
