@@ -346,6 +346,20 @@ def test_tagprop_maximises_its_likelihood_and_never_falls(tagprop, data):
     assert not (near.index == np.arange(50)[:, None]).any()
 
 
+def test_tagprop_keeps_the_sigmoids_of_its_point_when_no_step_rises(data):
+    train, Y, _ = data
+
+    class Downhill(TagProp):
+        def _slope(self, near, W, pull):
+            return -super()._slope(near, W, pull)
+
+    model = Downhill(8).fit(train, Y)
+    assert model.n_iter_ == 0
+    near = model._find(model._read_views(train, reset=False), training=True)
+    final = naive_log_likelihood(model, model._weigh(near, model.weights_), near.index, Y)
+    np.testing.assert_allclose(model.log_likelihood_, [final], rtol=1e-9)
+
+
 def test_tagprop_gradients_are_those_of_differences(tagprop, data, rng):
     train, Y, _ = data
     model = tagprop.fit(train, Y)
