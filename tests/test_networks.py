@@ -13,6 +13,7 @@ from sklearn.model_selection import cross_val_predict
 from eigenlabel import BiRelationGraph, GaussianFields, Views
 from eigenlabel.methods import graphs
 from eigenlabel.methods.kernels import mean_distance
+from eigenlabel.persistence import SavedModel, load_model, save_model
 
 NETWORKS = [GaussianFields, BiRelationGraph]
 
@@ -344,3 +345,12 @@ def test_nothing_passed_in_is_changed(data):
     GaussianFields(kernel="precomputed").fit(S, Y)
     np.testing.assert_array_equal(W, before)
     np.testing.assert_array_equal(S.toarray(), before)
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_models_are_saved_and_read(network, data, tmp_path):
+    views, Y = data
+    model = network().fit(views, Y)
+    save_model(SavedModel(model, np.arange(13), np.arange(6)), tmp_path / "model.skops")
+    again = load_model(tmp_path / "model.skops").model
+    np.testing.assert_array_equal(again.decision_function(views), model.decision_function(views))

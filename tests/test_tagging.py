@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from eigenlabel import JEC, MBRM, FastTag, TagProp, Views
 from eigenlabel.methods import distances, kernels
 from eigenlabel.methods import tagprop as tagprop_module
+from eigenlabel.persistence import SavedModel, load_model, save_model
 from eigenlabel.thresholds import PerLabelF1, Top
 
 TAGGERS = [JEC, MBRM, TagProp]
@@ -345,6 +346,20 @@ def test_tagprop_maximises_its_likelihood_and_never_falls(tagprop, data):
     assert not (near.index == np.arange(50)[:, None]).any()
 
 
+def test_tagprop_keeps_the_sigmoids_of_its_point_when_no_step_rises(data):
+    train, Y, _ = data
+
+    class Downhill(TagProp):
+        def _slope(self, near, W, pull):
+            return -super()._slope(near, W, pull)
+
+    model = Downhill(8).fit(train, Y)
+    assert model.n_iter_ == 0
+    near = model._find(model._read_views(train, reset=False), training=True)
+    final = naive_log_likelihood(model, model._weigh(near, model.weights_), near.index, Y)
+    np.testing.assert_allclose(model.log_likelihood_, [final], rtol=1e-9)
+
+
 def test_tagprop_gradients_are_those_of_differences(tagprop, data, rng):
     train, Y, _ = data
     model = tagprop.fit(train, Y)
@@ -558,3 +573,30 @@ def test_thresholds_are_fitted_to_samples_that_do_not_see_themselves(tagger, dat
     scores = given.decision_function(far)
     expected = PerLabelF1().fit(scores, Y)
     np.testing.assert_allclose(model.thresholds_, expected, rtol=1e-6, atol=1e-6)
+
+
+def test_distances_are_averaged_over_the_views_that_both_samples_have(data):
+    train, Y, new = data
+    by_view = {"histograms": "l1", "numbers": "l2"}
+    D = np.stack([naive_distances(m, new[name], train[name]) for name, m in by_view.items()])
+    own = [naive_distances(m, train[name], train[name])[5:, 5:] for name, m in by_view.items()]
+    D /= np.array([own[0].max(), own[1].max()])[:, None, None]
+    D[1, :, :5] = D[0, :, :5]  # the first five lack the second view
+    hidden = {"histograms": train["histograms"], "numbers": train["numbers"].copy()}
+    hidden["numbers"][:5] = np.nan
+    scale = naive_distances("l1", train["histograms"], train["histograms"]).max()
+    D[0] *= own[0].max() / scale
+    D[1, :, :5] = D[0, :, :5]
+    model = JEC(1, metric=by_view).fit(hidden, Y)
+    nearest = D.mean(axis=0).argmin(axis=1)
+    assert (nearest < 5).any()
+    assert (model.predict(new) == Y[nearest]).all()
+
+
+@pytest.mark.parametrize("tagger", [*TAGGERS, FastTag])
+def test_models_are_saved_and_read(tagger, data, tmp_path):
+    train, Y, new = data
+    model = tagger().fit(train, Y)
+    save_model(SavedModel(model, np.arange(14), np.arange(7)), tmp_path / "model.skops")
+    again = load_model(tmp_path / "model.skops").model
+    np.testing.assert_array_equal(again.decision_function(new), model.decision_function(new))

@@ -94,7 +94,8 @@ class DistanceView(FittedTable):
         largest, total, count = 0.0, 0.0, 0
         for part in strips(samples.shape[0], samples.shape[0]):
             D = self.distances(samples[part])
-            D = D[np.isfinite(D)]
+            if not np.isfinite(D.max(initial=0.0)):
+                D = D[np.isfinite(D)]
             largest = max(largest, float(D.max(initial=0.0)))
             total, count = total + float(D.sum()), count + D.size
         scale = largest if rule == "largest" else total / max(count, 1)

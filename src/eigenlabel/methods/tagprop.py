@@ -115,6 +115,8 @@ def fit_sigmoids(
         aa, ab = (bend * x * x).sum(axis=0) + ridge, (bend * x).sum(axis=0)
         bb = bend.sum(axis=0) + ridge
         step = np.stack([bb * g[0] - ab * g[1], aa * g[1] - ab * g[0]]) / (aa * bb - ab**2)
+        if float((g * step).sum(axis=0).max()) <= 1e-14 * np.abs(value).max():
+            break
         for _ in range(30):
             moved = values(curves + step)
             worse = moved < value
@@ -360,7 +362,7 @@ class TagProp(DistanceTagger):
                 break
         else:
             gain = 0.0  # no step rises
-        objective(z)  # the sigmoids of the last point, not of a step tried
+            objective(z)  # the sigmoids of this point, not of a step tried
         self.weights_, self.log_likelihood_ = z, np.array(history)
         self.n_iter_ = len(history) - 1
         if self.tol and gain > self.tol:
