@@ -3,6 +3,7 @@ import re
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import sklearn.metrics as sk
 
 from eigenlabel import metrics
@@ -238,3 +239,11 @@ def test_figures_by_label_at_their_ends():
     assert np.isnan(metrics.label_average_precision(np.zeros((3, 3), int), S))
     with pytest.raises(ValueError, match="k must be"):
         metrics.label_recall_at_k(Y, S, 4)
+
+
+def test_hsic_of_sparse_kernels_and_of_holes():
+    K = np.diag([1.0, 2, 3, 4])
+    assert metrics.hsic(sp.csr_array(K), K) == pytest.approx(metrics.hsic(K, K))
+    K[0, 0] = np.nan
+    with pytest.raises(ValueError, match="K and L must be finite"):
+        metrics.hsic(K, np.eye(4))

@@ -132,3 +132,31 @@ def test_the_known_figure_on_real_data(data_folder):
     P = MLkNN().fit(data.X[train], data.Y[train]).predict_proba(data.X[test])
     # 0.5093 is what the authors' code gives under its tie rule; an arbitrary one gives 0.5117.
     assert metrics.average_precision(data.Y[test], P) == pytest.approx(0.5093, abs=1e-4)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine"])
+def test_ties_up_to_rounding_are_ties_whatever_the_batch(metric):
+    rng = np.random.default_rng(0)
+    whole = (rng.random((120, 8)) < 0.4).astype(float)
+    whole[:, 0] = 1  # no row of zeros, which has no cosine
+    Y = (rng.random((120, 3)) < 0.4).astype(int)
+    expected = MLkNN(metric=metric).fit(whole, Y).predict_proba(whole)
+    for scale in (1 / np.sqrt(8), 0.1, 1e-3, 7.0):
+        B = whole * scale
+        model = MLkNN(metric=metric).fit(B, Y)
+        P = model.predict_proba(B)
+        np.testing.assert_array_equal(P, expected)
+        rows = np.vstack([model.predict_proba(B[i : i + 1]) for i in range(0, 120, 7)])
+        np.testing.assert_array_equal(rows, P[::7])
+        sparse = MLkNN(metric=metric).fit(sp.csr_array(B), Y)
+        np.testing.assert_array_equal(sparse.predict_proba(sp.csr_array(B)), P)
+
+
+def test_precomputed_distances_are_distances(data):
+    X, Y, _ = data
+    with pytest.raises(ValueError, match="square matrix of distances"):
+        MLkNN(metric="precomputed").fit(X, Y)
+    with pytest.raises(ValueError, match="Are these similarities"):
+        MLkNN(metric="precomputed").fit(-np.ones((len(Y), len(Y))), Y)
+    with pytest.raises(ValueError, match="rescale X"):
+        MLkNN().fit(X * 1e155, Y)

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.multiclass import OneVsRestClassifier
 
 from eigenlabel import (
@@ -79,3 +80,15 @@ def test_wrong_calls_say_so(data):
         dimensions_path(MDDM(), MLkNN(), data.X, data.Y, [1], scoring="speed")
     with pytest.raises(TypeError, match="has no n_components"):
         dimensions_path(DiscriminativeSelector(), MLkNN(), data.X, data.Y, [1])
+
+
+def test_the_path_of_a_precomputed_kernel_is_that_of_the_kernel(data):
+    K = rbf_kernel(data.X, gamma=0.1)
+    given = dimensions_path(MDDM(kernel="precomputed"), MLkNN(), K, data.Y, [1, 2], cv=3)
+    named = dimensions_path(MDDM(kernel="rbf", gamma=0.1), MLkNN(), data.X, data.Y, [1, 2], cv=3)
+    np.testing.assert_allclose(given.scores, named.scores, rtol=1e-12)
+
+
+def test_the_dimension_is_that_of_the_projection(data):
+    model = ProjectedClassifierCV(dimensions=[100], cv=2).fit(data.X, data.Y)
+    assert model.n_components_ == model.projection_.n_components_ == data.Y.shape[1]

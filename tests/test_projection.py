@@ -459,3 +459,31 @@ def test_the_planted_subspace_is_found():
 def test_one_sample_is_too_few():
     with pytest.raises(ValueError, match="at least 2 samples"):
         MDDM().fit([[1.0, 2.0]], [[1, 0]])
+
+
+@pytest.mark.parametrize("projection", [LDA(), OrthogonalCentroid(), HypergraphSpectral(), MDDM()])
+def test_constant_labels_leave_no_direction(projection, rng):
+    X = rng.standard_normal((50, 7))
+    constant = np.column_stack([np.zeros(50, int), np.ones(50, int)])
+    assert projection.fit(X, constant).n_components_ == 0
+    assert projection.transform(X).shape == (50, 0)
+
+
+def test_lpp_of_a_width_that_joins_nothing_says_so(rng):
+    X = rng.standard_normal((50, 7))
+    with pytest.raises(ValueError, match="leaves hardly any weight"):
+        LPP(2, width=0.01).fit(X)
+    for width in (0.05, 0.5, 5.0, None):
+        assert (LPP(2, n_neighbors=5, width=width).fit(X).eigenvalues_ >= 0).all()
+    assert LPP().fit(np.ones((20, 3))).n_components_ == 0
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_the_selector_does_not_mind_where_zero_is(form, rng):
+    X = rng.standard_normal((50, 7))
+    Y = (X @ rng.standard_normal((7, 4)) > 0).astype(int)
+    near = DiscriminativeSelector(3).fit(X, Y)
+    far = DiscriminativeSelector(3).fit(form(X + 1e8), Y)
+    np.testing.assert_allclose(far.scatter_ratio_, near.scatter_ratio_, rtol=1e-6)  # X + 1e8 rounds
+    with pytest.raises(ValueError, match="rescale X"):
+        DiscriminativeSelector().fit(X * 1e155, Y)

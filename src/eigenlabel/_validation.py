@@ -154,7 +154,10 @@ def check_number(
     """Check that low <= value <= high, finite unless ``inf``; NaN and non-numbers are refused."""
     kind = numbers.Integral if integer else numbers.Real
     word = "an integer" if integer else "a number"
-    bound = f"{word} between {low} and {high}" if np.isfinite(high) else f"{word} >= {low}"
+    open_ = low == np.finfo(float).tiny  # stands for "more than zero"
+    least = "> 0" if open_ else f">= {low}" if np.isfinite(low) else ""
+    most = f"between {'0 (excluded)' if open_ else low} and {high}"
+    bound = f"{word} {most if np.isfinite(high) else least}".strip()
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
         raise TypeError(f"{name} must be {bound}, got {value!r}.")
     if np.isnan(value) or value < low or value > high or (np.isinf(value) and not inf):

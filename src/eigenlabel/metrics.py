@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.stats import rankdata
 
 from eigenlabel._validation import check_choice, check_number, check_row_weights, check_scores
@@ -331,7 +332,9 @@ def hsic(K: Any, L: Any, *, unbiased: bool = False) -> float:
     >>> metrics.hsic(x @ x.T, x @ x.T)
     1.0
     """
-    K, L = np.asarray(K, dtype=float), np.asarray(L, dtype=float)
+    K, L = (np.asarray(A.toarray() if sp.issparse(A) else A, dtype=float) for A in (K, L))
+    if not (np.isfinite(K).all() and np.isfinite(L).all()):
+        raise ValueError("K and L must be finite: there is NaN or infinity in them.")
     if K.ndim != 2 or K.shape[0] != K.shape[1] or K.shape != L.shape:
         raise ValueError(f"K and L must be square matrices of one size, got {K.shape}, {L.shape}.")
     n = len(K)

@@ -104,7 +104,7 @@ def _sparse_outer(A: Matrix) -> Floats:
     return out
 
 
-def _centre_full_columns(X: Matrix, mean: Floats) -> tuple[Matrix, Floats]:
+def centre_full_columns(X: Matrix, mean: Floats) -> tuple[Matrix, Floats]:
     """Subtract the mean from sparse columns that store every row.
 
     Such a column (a year, a time stamp) loses nothing by it, and a rank-one correction would
@@ -142,7 +142,7 @@ class CentredOperator:
         self._X = X
         self._rest = self.mean  # what is still to subtract from the stored matrix
         if is_sparse(X) and centre:
-            self._X, offset = _centre_full_columns(X, self.mean)
+            self._X, offset = centre_full_columns(X, self.mean)
             self._rest = np.where(offset != 0, weighted_mean(self._X, weights), self.mean)
 
     @classmethod

@@ -25,12 +25,20 @@ class Directions:
     eigenvalues: Floats
 
 
+def without_constants(T: Floats) -> Floats:
+    """Centre the columns of T; what rounding leaves of constant ones is zero."""
+    Tc = T - T.mean(axis=0)
+    rounding = 4 * np.finfo(float).eps * np.linalg.norm(T, axis=0)
+    Tc[:, np.linalg.norm(Tc, axis=0) <= rounding] = 0.0
+    return np.asarray(Tc)
+
+
 def orthonormal_directions(operator: CentredOperator, T: Floats) -> Directions:
     """Solve with N = I for features: the left singular vectors of ``Xc'T``.
 
     Cost: one product with X per column of T and a thin SVD (d k^2); nothing is factored.
     """
-    Tc = T - T.mean(axis=0)
+    Tc = without_constants(T)
     U, s, _ = scipy.linalg.svd(operator.rmatmat(Tc), full_matrices=False)
     floor = s[0] * max(operator.shape) * float(np.finfo(float).eps) if s.size else 0.0
     r = int(np.count_nonzero(s > floor))
@@ -39,6 +47,7 @@ def orthonormal_directions(operator: CentredOperator, T: Floats) -> Directions:
 
 def directions(factor: Factor, T: Floats, scale: float, ridge: float) -> Directions:
     """Solve with N = scale Xc'Xc + ridge I; ``scale=0`` needs ``ridge > 0``."""
+    T = without_constants(T)
     G = factor.gradient(T) * factor.total  # Xc'T in the factor's coefficients
     C = factor.solve(T, [ridge / scale / factor.total])[0] / scale if scale else G / ridge
     values, W = descending_eigh(factor.inner(G, C))

@@ -227,7 +227,8 @@ class SVMPerfClassifier(ScoreClassifier):
 
     One problem a label (Joachims, ICML 2005, Optimization Problem 2):
 
-        min 1/2 |w|^2 + C slack,   w'(Psi(y) - Psi(y')) >= 100 loss(y', y) - slack  for all y'
+        min 1/2 |w|^2 + C slack,   w'(Psi(y) - Psi(y')) >= 100 loss(y', y) - slack  for all y',
+        slack >= 0
 
     with ``Psi(y) = 100 sum_i y_i x_i / (2 n)``, y and y' of +-1. Losses count in percent. For the
     error rate it is scikit-learn's ``LinearSVC(loss="hinge")`` with its C = 100 C / n_samples;

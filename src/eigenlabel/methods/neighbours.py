@@ -3,30 +3,32 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from eigenlabel._validation import check_data, check_number
+from eigenlabel._validation import check_data, check_largest, check_number
 from eigenlabel.labels import LabelCodec
 
 CHUNK = 2**21  # distances held at once: small chunks stay in the caches
 
 
-def nearest(distances: np.ndarray, k: int) -> np.ndarray:
+def nearest(distances: np.ndarray, k: int, tolerance: float = 0.0) -> np.ndarray:
     """Give the k nearest columns of each row (rows, k), in no order; of equally far ones the first.
 
-    Rows are cut at their k-th distance; only those where more columns lie at that very distance
-    than are needed are looked at again.
+    Rows are cut at their k-th distance; only those where more columns lie at that distance, give or
+    take the tolerance, than are needed are looked at again.
     """
     if k >= distances.shape[1]:
         return np.argsort(distances, axis=1, kind="stable")[:, :k]
     found = np.argpartition(distances, k - 1, axis=1)[:, :k]
     limit = np.take_along_axis(distances, found, axis=1).max(axis=1, keepdims=True)
-    tied = np.flatnonzero((distances <= limit).sum(axis=1) > k)
+    tied = np.flatnonzero((distances <= limit + tolerance).sum(axis=1) > k)
     if len(tied):
-        near, edge = distances[tied] < limit[tied], distances[tied] == limit[tied]
+        near = distances[tied] < limit[tied] - tolerance
+        edge = (distances[tied] <= limit[tied] + tolerance) & ~near
         room = k - near.sum(axis=1, keepdims=True)
         chosen = near | (edge & (np.cumsum(edge, axis=1, dtype=np.int32) <= room))
         found[tied] = np.nonzero(chosen)[1].reshape(len(tied), k)
@@ -41,10 +43,10 @@ class MLkNN(ClassifierMixin, BaseEstimator):
     neighbours): Bayes' rule with smoothed counts gives the probability of the label.
 
     Exact: of equally distant neighbours those with the lowest training index count, as in the
-    authors' code. Distances are computed in chunks, so memory stays bounded. Cost: n^2 distances
-    to fit, n per sample to predict. Duplicated samples are neighbours of each other at distance
-    zero; a row of zeros is a point like any other (with ``metric="cosine"`` it is at distance 1
-    from everything).
+    authors' code; distances that differ by no more than rounding are equal. Distances are
+    computed in chunks, so memory stays bounded. Cost: n^2 distances to fit, n per sample to
+    predict. Duplicated samples are neighbours of each other at distance zero; a row of zeros is
+    a point like any other (with ``metric="cosine"`` it is at distance 1 from everything).
 
     Parameters
     ----------
@@ -61,7 +63,8 @@ class MLkNN(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     prior_ : (n_labels,), smoothed share of samples with each label
-    likelihood_ : (2, n_labels, n_neighbors + 1), P(count of neighbours | without, with the label)
+    likelihood_ : (2, n_labels, k + 1), P(count of neighbours | without, with the label), k being
+        ``n_neighbors`` or, if that is less, the number of other training samples
     classes_ : columns of a label matrix, or classes of a vector y
 
     Examples
@@ -97,7 +100,8 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         """
         check_number("n_neighbors", self.n_neighbors, 1, integer=True)
         check_number("smoothing", self.smoothing, np.finfo(float).tiny)
-        X = check_data(self, X, reset=True, square=self.metric == "precomputed")
+        X = check_data(self, X, reset=True)
+        self._check_metric(X)
         self._codec, Y = LabelCodec.fit(y)
         check_consistent_length(X, Y)
         self.classes_ = self._codec.classes
@@ -109,9 +113,25 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         self.prior_ = (s + Y.sum(axis=0)) / (2 * s + n)
         if self.index is not None:
             self._index = clone(self.index, safe=False).fit(X)
+        self._tolerance = self._rounding(X)
         counts = self._counts(X, training=True)
         self.likelihood_ = np.stack([self._likelihood(counts, ~Y), self._likelihood(counts, Y)])
         return self
+
+    def _check_metric(self, X: Any) -> None:
+        if self.metric != "precomputed":
+            check_largest(X)
+            return
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(
+                "metric='precomputed' needs the square matrix of distances between training "
+                f"samples, got {X.shape}. Pass D(X, X) to fit and D(X_new, X) to predict."
+            )
+        if X.min() < 0:
+            raise ValueError(
+                f"metric='precomputed' takes distances, and {X.min():.6g} is less than 0. Are "
+                "these similarities?"
+            )
 
     def _likelihood(self, counts: np.ndarray, among: np.ndarray) -> np.ndarray:
         """Give the smoothed shares of each count among some samples of each label (m, k + 1)."""
@@ -128,9 +148,24 @@ class MLkNN(ClassifierMixin, BaseEstimator):
             if training:  # a sample is not its own neighbour
                 rows = np.arange(len(chunk))
                 chunk[rows, start + rows] = np.inf
-            parts.append(self._label_counts(nearest(chunk, self._k)))
+            parts.append(self._label_counts(nearest(chunk, self._k, self._tolerance)))
             start += len(chunk)
         return np.concatenate(parts)
+
+    def _rounding(self, X: Any) -> float:
+        """Bound what rounding may do to a distance; nothing where distances are given.
+
+        Euclidean distances are squared, and come from lengths and inner products, so that the
+        longest sample decides; others are bounded by the longest and the number of features.
+        """
+        if self.metric == "precomputed":
+            return 0.0
+        squares = np.asarray((X.multiply(X) if sp.issparse(X) else X * X).sum(axis=1), dtype=float)
+        eps = 4 * np.finfo(float).eps * np.sqrt(X.shape[1])
+        longest = float(squares.max())
+        if self.metric == "euclidean":
+            return float(4 * eps * longest)
+        return float(eps * max(1.0, np.sqrt(X.shape[1] * longest)))
 
     def _label_counts(self, neighbours: np.ndarray) -> np.ndarray:
         counts = np.zeros((len(neighbours), self._Y.shape[1]), dtype=np.int32)
@@ -149,8 +184,11 @@ class MLkNN(ClassifierMixin, BaseEstimator):
                 f"metric={self.metric!r} does not take sparse X: use 'euclidean', 'cosine' or "
                 "'manhattan', or pass X.toarray()."
             )
+        more = {"squared": True} if self.metric == "euclidean" else {}
         memory = 8 * CHUNK / 2**20
-        return pairwise_distances_chunked(X, self._X, metric=self.metric, working_memory=memory)
+        return pairwise_distances_chunked(
+            X, self._X, metric=self.metric, working_memory=memory, **more
+        )
 
     def _approximate(self, X: Any, training: bool) -> np.ndarray:
         k = self._k + training

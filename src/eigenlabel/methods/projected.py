@@ -90,11 +90,14 @@ def dimensions_path(
     splitter = (
         MultilabelStratifiedKFold(int(cv)) if isinstance(cv, numbers.Integral) else check_cv(cv)
     )
+    pairwise = get_tags(projection).input_tags.pairwise
     columns = []
     for train, test in splitter.split(X, Y):
         widest = clone(projection).set_params(n_components=int(wanted.max()))
-        Z = _embed(widest.fit(X[train], Y[train]), X[train])
-        Z_test = _embed(widest, X[test])
+        among = (slice(None), train) if pairwise else slice(None)  # kernels with training samples
+        X_train, X_test = X[train][among], X[test][among]
+        Z = _embed(widest.fit(X_train, Y[train]), X_train)
+        Z_test = _embed(widest, X_test)
         column = []
         for r in wanted:
             model = clone(classifier).fit(Z[:, :r], Y[train])
@@ -130,8 +133,8 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Attributes
     ----------
-    n_components_ : the dimension chosen; of equally good ones, or where the score is undefined,
-        the smallest
+    n_components_ : the dimension of ``projection_``: the one chosen (of equally good ones, or where
+        the score is undefined, the smallest), or what there is if that is less
     path_ : :class:`DimensionsPath`
     projection_, estimator_ : fitted to all samples at that dimension
     classes_ : as in the classifier
@@ -189,7 +192,7 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self._codec = codec
         self.projection_ = clone(projection).set_params(n_components=chosen).fit(X, target)
         self.estimator_ = clone(classifier).fit(_embed(self.projection_, X), target)
-        self.n_components_ = chosen
+        self.n_components_ = self.projection_.n_components_
         self.best_params_ = {"n_components": chosen}
         self.classes_ = codec.classes
         return self

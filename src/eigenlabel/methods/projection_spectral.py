@@ -12,8 +12,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from eigenlabel._validation import check_data, check_number
+from eigenlabel._validation import check_data, check_largest, check_number
 from eigenlabel.core.eigen import fix_signs
+from eigenlabel.core.operators import centre_full_columns, weighted_mean
 from eigenlabel.core.projection import Directions, RowSpace, generalised_directions, row_space
 from eigenlabel.core.spectral import Factor
 from eigenlabel.labels import LabelCodec
@@ -245,6 +246,8 @@ class LPP(KernelParameters, RowSpaceProjection):
             check_number("width", self.width, np.finfo(float).tiny)
 
     def _in_row_space(self, Z: np.ndarray, X: Any, Y: np.ndarray | None) -> Directions:  # noqa: ARG002
+        if not Z.shape[1]:  # all samples are one point
+            return Directions(np.zeros((0, 0)), np.zeros(0))
         W = self._graph(Z)
         D = np.asarray(W.sum(axis=1)).ravel()
         DZ = D[:, None] * Z
@@ -252,13 +255,21 @@ class LPP(KernelParameters, RowSpaceProjection):
         A = B - Z.T @ (W @ Z)
         # Samples without weight leave B singular on directions that nothing smooths.
         B.flat[:: len(B) + 1] += np.trace(B) * np.finfo(float).eps * max(Z.shape)
-        return generalised_directions(A, B, largest=False)
+        try:
+            found = generalised_directions(A, B, largest=False)
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                f"width={self.width:.6g} leaves hardly any weight between neighbours, whose mean "
+                f"distance is {self._mean_distance:.6g}. Take a width of that size, or None."
+            ) from None
+        return Directions(found.coefficients, np.maximum(found.eigenvalues, 0.0))
 
     def _graph(self, Z: np.ndarray) -> sp.csr_array:
         """Join nearest neighbours; a sample's own weight is zero."""
         k = min(self.n_neighbors, len(Z) - 1)
         distances, neighbours = NearestNeighbors(n_neighbors=k).fit(Z).kneighbors()
-        t = self.width if self.width is not None else float(distances.mean())
+        self._mean_distance = float(distances.mean())
+        t = self.width if self.width is not None else self._mean_distance
         heat = np.exp(-(distances**2) / (2 * t * t)) if t > 0 else np.ones_like(distances)
         rows = np.repeat(np.arange(len(Z)), k)
         W = sp.csr_array((heat.ravel(), (rows, neighbours.ravel())), shape=(len(Z), len(Z)))
@@ -297,8 +308,11 @@ class DiscriminativeSelector(SelectorMixin, BaseEstimator):
         if self.n_features_to_select is not None:
             check_number("n_features_to_select", self.n_features_to_select, 1, integer=True)
         X = check_data(self, X, reset=True)
+        check_largest(X)
         codec, Y = LabelCodec.fit(y)
         check_consistent_length(X, Y)
+        mean = weighted_mean(X, None)  # squares of features far from zero would cancel
+        X = centre_full_columns(X, mean)[0] if sp.issparse(X) else X - mean
         if codec.kind == "binary":
             Y = np.column_stack([~Y[:, 0], Y[:, 0]])
         Y = Y.astype(float)
@@ -309,8 +323,8 @@ class DiscriminativeSelector(SelectorMixin, BaseEstimator):
         squares = np.asarray((X.multiply(X) if sp.issparse(X) else X * X).T @ times)
         within = np.maximum(squares - (sizes[:, None] * means**2).sum(axis=0), 0.0)
         between = ((means - overall) ** 2)[sizes > 0].sum(axis=0)
-        scale = np.maximum(overall**2, 1e-300)
-        flat = between <= np.finfo(float).eps ** 2 * scale * len(sizes)
+        rounding = (np.finfo(float).eps * np.maximum(np.abs(mean), 1e-150)) ** 2
+        flat = between <= rounding * len(sizes)
         self.scatter_ratio_ = np.where(flat, np.inf, within / np.where(flat, 1.0, between))
         order = np.argsort(self.scatter_ratio_, kind="stable")
         self.ranking_ = np.empty(len(order), dtype=int)
