@@ -354,3 +354,36 @@ def test_models_are_saved_and_read(network, data, tmp_path):
     save_model(SavedModel(model, np.arange(13), np.arange(6)), tmp_path / "model.skops")
     again = load_model(tmp_path / "model.skops").model
     np.testing.assert_array_equal(again.decision_function(views), model.decision_function(views))
+
+
+def test_samples_that_a_view_lacks_have_no_edges_in_it(data, k):
+    views, Y = data
+    hidden = {"left": views["left"].copy(), "right": views["right"]}
+    hidden["left"][[2, 7]] = np.nan
+    there = np.setdiff1d(np.arange(50), [2, 7])
+    model = GaussianFields(n_neighbors=k, tol=1e-12).fit(hidden, Y)
+    W = scaled(naive_graph(kernel_of(views["right"]), k))
+    W[np.ix_(there, there)] += scaled(naive_graph(kernel_of(views["left"][there]), k))
+    bias = 2 * Y[:40].mean(axis=0) - 1
+    targets = np.where(np.arange(50)[:, None] < 40, 2 * Y - 1, bias)
+    L = np.diag(W.sum(axis=1)) - W
+    expected = np.linalg.solve(np.eye(50) + L / 2, targets)
+    np.testing.assert_allclose(model.transduction_, expected, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_negative_similarities_and_loops_count_as_none(network, data):
+    views, Y = data
+    K = np.corrcoef(views["right"])
+    clean = np.maximum(K - np.diag(np.diag(K)), 0)
+    expected = network(kernel="precomputed", tol=1e-13).fit(clean, Y)
+    for form in (np.asarray, sp.csr_array):
+        model = network(kernel="precomputed", tol=1e-13).fit(form(K), Y)
+        np.testing.assert_allclose(
+            model.transduction_, expected.transduction_, rtol=1e-8, atol=1e-9
+        )
+        np.testing.assert_allclose(
+            model.decision_function(form(-np.abs(K[:3]))),
+            np.tile(2 * Y[:40].mean(axis=0) - 1, (3, 1)),
+            atol=1e-9,
+        )
