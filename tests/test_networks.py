@@ -387,3 +387,11 @@ def test_negative_similarities_and_loops_count_as_none(network, data):
             np.tile(2 * Y[:40].mean(axis=0) - 1, (3, 1)),
             atol=1e-9,
         )
+
+
+def test_simultaneous_weights_go_by_labelled_samples(data):
+    views, Y = data
+    model = GaussianFields(view_weights="simultaneous", n_neighbors=7).fit(views, Y)
+    W = [scaled(naive_graph(kernel_of(A), 7))[:40, :40] for A in views.values()]
+    found = graphs.simultaneous_weights(W, Y[:40].astype(float))
+    np.testing.assert_allclose(model.view_weights_, found / found.sum(), rtol=1e-8)
