@@ -413,7 +413,7 @@ def test_every_method_of_the_catalogue_learns(name):
     data = make_shared_subspace(150, 10, 4, 2, prevalence=0.3, noise=0.1, random_state=0)
     quick = {
         "SVM": {"param_grid": {"estimator__estimator__C": [0.1, 1.0]}},
-        "CCA+Ridge": {"param_grid": {"estimator__cca__reg": [0.1, 1.0]}},
+        "CCA+Ridge": {"param_grid": {"estimator__projection__reg": [0.1, 1.0]}},
     }
     model = make(name, quick.get(name)).fit(data.X[:100], data.Y[:100])
     assert metrics.f1_micro(data.Y[100:], model.predict(data.X[100:])) > 0.7
