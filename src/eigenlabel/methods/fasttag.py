@@ -27,7 +27,7 @@ class FastTag(ViewsMixin, RuleClassifier):
     """Regress labels, completed from one another, on the features of all views.
 
     With y~ the labels y of which each is blanked out with probability p (Chen, Zheng, Weinberger,
-    ICML 2013, Eqs. 1 to 5):
+    ICML 2013):
 
         min over B, W:  1/n sum_i |B y_i - W'x_i|^2 + ridge |W|^2
                         + trade_off/n sum_i E |y_i - B y~_i|^2

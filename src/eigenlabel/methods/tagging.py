@@ -151,7 +151,7 @@ class JEC(DistanceTagger):
 class MBRM(DistanceTagger):
     """Average the labels of training samples by how likely each would give the new sample.
 
-    The multiple Bernoulli relevance model (Feng, Manmatha, Lavrenko, CVPR 2004, Eqs. 3 to 6): a
+    The multiple Bernoulli relevance model (Feng, Manmatha, Lavrenko, CVPR 2004): a
     training sample J, drawn with equal chances, gives each view by a Gaussian kernel around its
     own, and each label l by a coin with ``P(l | J) = (1 - s) y_Jl + s N_l / n``, N_l the number of
     samples with l (the paper's Beta prior has ``s = n / (mu + n)``). Then

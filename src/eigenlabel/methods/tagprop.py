@@ -181,15 +181,15 @@ class TagProp(DistanceTagger):
 
     ``p(y_il = 1) = sum_j pi_ij (1 - epsilon if y_jl else epsilon)`` over the neighbours j of i,
     with weights that maximise ``sum_il c_il ln p(y_il)`` (Guillaumin, Mensink, Verbeek, Schmid,
-    ICCV 2009, Eqs. 1 to 3), each training sample left out of its own neighbours:
+    ICCV 2009), each training sample left out of its own neighbours:
 
     * "rank": ``pi_ij = gamma_k`` for the k-th neighbour by the mean of the scaled distances
       (Section 2.1), numbers >= 0 that sum to one; a concave problem;
-    * "distance": ``pi_ij ~ exp(-sum_v theta_v d_v(i, j))`` with theta >= 0 (Eqs. 5 to 7), among
+    * "distance": ``pi_ij ~ exp(-sum_v theta_v d_v(i, j))`` with theta >= 0, among
       neighbours that are the nearest in some view.
 
     With ``sigmoid=True`` the weighted share x_il of neighbours with the label goes through a curve
-    of the label's own, ``p = 1 / (1 + exp(-a_l x_il - b_l))`` (Eq. 9), fitted anew at each step of
+    of the label's own, ``p = 1 / (1 + exp(-a_l x_il - b_l))``, fitted anew at each step of
     the weights. The objective never falls.
 
     Cost: n^2 distances per view to find neighbours, once (twice with several views, for their
