@@ -16,6 +16,7 @@ from eigenlabel import __version__, metrics
 from eigenlabel.catalogue import METHODS
 from eigenlabel.cli import main
 from eigenlabel.cli._common import format_table, in_options, parse_settings, parse_value, words
+from eigenlabel.cli._predictions import _Notes
 from eigenlabel.cli._runs import _print_comparison
 from eigenlabel.datasets import load, make_shared_subspace, save
 from eigenlabel.experiment import read_records
@@ -554,3 +555,10 @@ def test_a_terminal_without_the_sign_gets_its_number(folder, tmp_path):
     )
     assert done.returncode == 0
     assert rb"\xb1" in done.stdout
+
+
+def test_remarks_on_pieces_are_said_once_with_what_they_count():
+    notes = _Notes()
+    for count in (3, 4):
+        notes.add(["a column is left out", f"'c2': {count} cells count as missing"])
+    assert notes.all() == ["a column is left out", "'c2': 7 cells count as missing"]

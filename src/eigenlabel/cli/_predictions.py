@@ -70,7 +70,7 @@ class _Notes:
     def add(self, notes: Iterable[str]) -> None:
         """Take the remarks on a piece."""
         for note in notes:
-            begin, count, end = COUNTED.fullmatch(note).groups()
+            begin, count, end = COUNTED.fullmatch(note).groups(default="")
             self.counts[begin, end] = self.counts.get((begin, end), 0) + int(count or 0)
 
     def all(self) -> list[str]:
