@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV
+from eigenlabel import (
+    KGHA,
+    ASOClassifier,
+    MtSDA,
+    SharedSubspaceClassifier,
+    SharedSubspaceClassifierCV,
+    SVMPerfClassifier,
+)
 from eigenlabel.datasets import make_shared_subspace
 
 BOTH = [SharedSubspaceClassifier, SharedSubspaceClassifierCV]
@@ -215,3 +222,11 @@ def test_sparse_kernels_take_64_bit_indices(data):
         expected = SharedSubspaceClassifier(kernel=kernel).fit(data.X, data.Y).dual_coef_
         found = SharedSubspaceClassifier(kernel=kernel).fit(X, data.Y).dual_coef_
         np.testing.assert_allclose(found, expected, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "estimator", [ASOClassifier, KGHA, MtSDA, SVMPerfClassifier, SharedSubspaceClassifier]
+)
+def test_a_word_is_no_flag(estimator, data):
+    with pytest.raises(TypeError, match="fit_intercept must be True or False, got 'no'"):
+        estimator(fit_intercept="no").fit(data.X, data.Y)

@@ -193,6 +193,8 @@ def test_reproduce_lists_and_prints(data_folder, tmp_path, capsys, monkeypatch):
     listed = capsys.readouterr().out
     assert "mlls-table3" in listed
     assert "cannot be had" in listed
+    row = next(line for line in listed.splitlines() if line.startswith("mddm-table1 "))
+    assert row.endswith("11 of 11 data sets, 9 of 9 methods")
     words = ["reproduce", "mlls-table3", "--methods", "ML_LS", "--splits", 1, "-o", tmp_path]
     assert run(*words, "--dry-run") == 0
     assert "Arts, ML_LS" in capsys.readouterr().out
@@ -562,3 +564,13 @@ def test_remarks_on_pieces_are_said_once_with_what_they_count():
     for count in (3, 4):
         notes.add(["a column is left out", f"'c2': {count} cells count as missing"])
     assert notes.all() == ["a column is left out", "'c2': 7 cells count as missing"]
+
+
+def test_the_package_runs_as_a_module():
+    found = subprocess.run(
+        [sys.executable, "-m", "eigenlabel", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout == f"eigenlabel {__version__}\n"

@@ -214,6 +214,8 @@ def test_leading_directions_leave_out_what_is_not_there(rng):
 
 
 def test_stopping_early_is_said(data):
+    with pytest.warns(ConvergenceWarning, match="after max_iter = 1 rounds, too few to tell"):
+        ASOClassifier(1e-2, 0, 2, max_iter=1, random_state=0).fit(data.X, data.Y)
     with pytest.warns(ConvergenceWarning, match="after max_iter = 3 rounds, the last of which low"):
         model = ASOClassifier(1e-2, 0, 2, max_iter=3, tol=1e-9, random_state=0).fit(data.X, data.Y)
     assert model.n_iter_ == len(model.objective_) == 3

@@ -211,8 +211,9 @@ def test_float32_classes_and_pickle(data):
         ({"C": 0}, "C must be"),
         ({"tol": 0}, "tol must be"),
         ({"max_iter": 0}, "max_iter must be an integer >= 1"),
-        ({"k": 0}, "k must be an integer between 1 and 120"),
-        ({"k": 121}, "k must be an integer between 1 and 120"),
+        ({"k": 3}, "k = 3 has no meaning for loss='f1'"),
+        ({"loss": "recall_at_k", "k": 0}, "k must be an integer between 1 and 120"),
+        ({"loss": "precision_at_k", "k": 121}, "k must be an integer between 1 and 120"),
         ({"intercept_scaling": -1}, "intercept_scaling must be"),
     ],
 )

@@ -160,3 +160,8 @@ def test_precomputed_distances_are_distances(data):
         MLkNN(metric="precomputed").fit(-np.ones((len(Y), len(Y))), Y)
     with pytest.raises(ValueError, match="rescale X"):
         MLkNN().fit(X * 1e155, Y)
+
+
+def test_an_index_by_name_is_refused(rng):
+    with pytest.raises(TypeError, match=r"index must be an object with fit\(X\) and kneighbors"):
+        MLkNN(index="annoy").fit(rng.standard_normal((20, 3)), rng.integers(0, 2, (20, 2)))

@@ -92,3 +92,18 @@ def test_the_path_of_a_precomputed_kernel_is_that_of_the_kernel(data):
 def test_the_dimension_is_that_of_the_projection(data):
     model = ProjectedClassifierCV(dimensions=[100], cv=2).fit(data.X, data.Y)
     assert model.n_components_ == model.projection_.n_components_ == data.Y.shape[1]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"projection": 3}, r"projection must be a transformer such as MDDM\(\), got 3"),
+        ({"estimator": 3}, r"estimator must be a classifier such as MLkNN\(\), got 3"),
+        ({"dimensions": 3}, "dimensions must be a sequence of integers, got 3"),
+    ],
+)
+def test_parts_that_are_none(parameters, words, rng):
+    with pytest.raises(TypeError, match=words):
+        ProjectedClassifierCV(**parameters).fit(
+            rng.standard_normal((30, 4)), rng.integers(0, 2, (30, 3))
+        )

@@ -465,7 +465,8 @@ def test_one_sample_is_too_few():
 def test_constant_labels_leave_no_direction(projection, rng):
     X = rng.standard_normal((50, 7))
     constant = np.column_stack([np.zeros(50, int), np.ones(50, int)])
-    assert projection.fit(X, constant).n_components_ == 0
+    with pytest.warns(UserWarning, match="found no direction: the features or the labels do not"):
+        assert projection.fit(X, constant).n_components_ == 0
     assert projection.transform(X).shape == (50, 0)
 
 
@@ -475,7 +476,27 @@ def test_lpp_of_a_width_that_joins_nothing_says_so(rng):
         LPP(2, width=0.01).fit(X)
     for width in (0.05, 0.5, 5.0, None):
         assert (LPP(2, n_neighbors=5, width=width).fit(X).eigenvalues_ >= 0).all()
-    assert LPP().fit(np.ones((20, 3))).n_components_ == 0
+    with pytest.warns(UserWarning, match="LPP found no direction: the features do not vary"):
+        assert LPP().fit(np.ones((20, 3))).n_components_ == 0
+
+
+def test_directions_of_the_complement_are_directions(rng):
+    X = rng.standard_normal((50, 7))
+    model = MDDM(2, complement=True, random_state=0).fit(X, np.ones((50, 3), int))
+    assert model.transform(X).shape == (50, 2)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "words"),
+    [
+        ({"label_kernel": None}, ValueError, "label_kernel must be one of 'linear'"),
+        ({"label_kernel": object()}, TypeError, "label_kernel must be one of .* or a matrix"),
+        ({"complement": "no"}, TypeError, "complement must be True or False, got 'no'"),
+    ],
+)
+def test_label_kernels_that_are_none(parameters, error, words, rng):
+    with pytest.raises(error, match=words):
+        MDDM(2, **parameters).fit(rng.standard_normal((20, 4)), rng.integers(0, 2, (20, 3)))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])

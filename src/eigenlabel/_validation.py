@@ -165,9 +165,15 @@ def check_number(
         raise ValueError(f"{name} must be {bound}{more}, got {value!r}.")
 
 
+def check_flag(name: str, value: Any) -> None:
+    """Check that value is True or False; words such as "no" count as true elsewhere."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r}.")
+
+
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Check that value is one of some words."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
 
 

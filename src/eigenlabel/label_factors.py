@@ -109,7 +109,13 @@ def correlated_labels(Y: np.ndarray, kernel: Any, gamma: float) -> np.ndarray:
     if isinstance(kernel, str):
         B = label_correlation(Y, kernel, gamma)
         return Y.astype(float) if kernel == "linear" else Y @ square_root(B)
-    B = np.asarray(kernel, dtype=float)
+    try:
+        B = np.asarray(kernel, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"label_kernel must be one of {', '.join(map(repr, CORRELATIONS))} or a matrix, got "
+            f"{kernel!r}."
+        ) from error
     n, m = Y.shape
     if B.shape == (m, m):
         return Y @ square_root(B, "label_kernel")

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from eigenlabel._validation import (
     check_choice,
     check_data,
+    check_flag,
     check_number,
     check_scale,
     check_weights,
@@ -106,10 +107,11 @@ class RuleClassifier(ScoreClassifier):
 class KernelMixin:
     """Kernels by name, callable or precomputed, and the factor of the training data.
 
-    Expects the parameters kernel, gamma, degree, coef0, kernel_params, fit_intercept; solver, tol,
+    Expects the parameters kernel, gamma, degree, coef0, kernel_params; fit_intercept, solver, tol,
     max_iter and max_memory where a method offers them.
     """
 
+    fit_intercept = True
     solver = "auto"
 
     @property
@@ -130,6 +132,7 @@ class KernelMixin:
         if self.gamma is not None:
             check_number("gamma", self.gamma, 0)
         check_number("degree", self.degree, 0)
+        check_flag("fit_intercept", self.fit_intercept)
         check_number("coef0", self.coef0, -np.inf)
         check_choice("solver", self.solver, ("auto", "gram", "covariance", "krylov"))
         bounds = self._bounds()

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from eigenlabel._validation import check_choice, check_number, check_scale
+from eigenlabel._validation import check_choice, check_flag, check_number, check_scale
 from eigenlabel.core.agreement import HatSum, Term, alternate, top_eigenvectors
 from eigenlabel.core.hats import (
     CholeskySystem,
@@ -210,6 +210,7 @@ class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMixin, 
     def _check_parameters(self) -> None:
         check_number("trade_off", self.trade_off, 0)
         check_number("label_ridge", self.label_ridge, 0)
+        check_flag("fit_intercept", self.fit_intercept)
         check_choice("decoding", self.decoding, DECODINGS)
         check_choice("solver", self.solver, ("eigen", "als"))
         check_number("n_sweeps", self.n_sweeps, 1, integer=True)

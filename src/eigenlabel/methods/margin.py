@@ -18,7 +18,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
-from eigenlabel._validation import check_choice, check_data, check_number, check_scale
+from eigenlabel._validation import check_choice, check_data, check_flag, check_number, check_scale
 from eigenlabel.core.eigen import fix_signs, rank_tolerance
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.ridge import ShiftedSystem
@@ -237,6 +237,7 @@ class ASOClassifier(ScoreClassifier):
         for name in ("alpha", "beta", "tol"):
             check_number(name, getattr(self, name), 0)
         check_number("max_iter", self.max_iter, 1, integer=True)
+        check_flag("fit_intercept", self.fit_intercept)
         self.beta_ = float(self.beta)
         if self.loss != "squared":
             if self.alpha + self.beta == 0:
@@ -281,9 +282,12 @@ class ASOClassifier(ScoreClassifier):
         return loss + (self.alpha + self.beta_) * all_of_it - self.alpha * shared + of_intercept
 
     def _warn(self, gain: float) -> None:
+        told = f"the last of which lowered the objective by {gain:.2g} of it"
+        if np.isinf(gain):
+            told = "too few to tell whether the objective still falls"
         warnings.warn(
-            f"ASO stopped after max_iter = {self.max_iter} rounds, the last of which lowered the "
-            f"objective by {gain:.2g} of it, tol = {self.tol}. Raise max_iter or tol.",
+            f"ASO stopped after max_iter = {self.max_iter} rounds, {told}; tol = {self.tol}. Raise "
+            "max_iter or tol.",
             ConvergenceWarning,
             stacklevel=4,
         )

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length
 
-from eigenlabel._validation import check_choice, check_data, check_number, check_scale
+from eigenlabel._validation import check_choice, check_data, check_flag, check_number, check_scale
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods._base import ScoreClassifier
 
@@ -334,6 +334,12 @@ class SVMPerfClassifier(ScoreClassifier):
         for name in ("C", "intercept_scaling", "tol"):
             check_number(name, getattr(self, name), tiny)
         check_number("max_iter", self.max_iter, 1, integer=True)
+        check_flag("fit_intercept", self.fit_intercept)
+        if self.k is not None and not self.loss.endswith("_at_k"):
+            raise ValueError(
+                f"k = {self.k!r} has no meaning for loss={self.loss!r}: leave k out, or take "
+                "'precision_at_k' or 'recall_at_k'."
+            )
 
     def _fit_label(self, X: Any, positive: np.ndarray) -> Solution:
         if positive.all() or not positive.any():

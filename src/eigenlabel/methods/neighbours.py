@@ -119,6 +119,11 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         return self
 
     def _check_metric(self, X: Any) -> None:
+        if self.index is not None and not hasattr(self.index, "kneighbors"):
+            raise TypeError(
+                "index must be an object with fit(X) and kneighbors(X, n_neighbors, "
+                f"return_distance), such as sklearn.neighbors.NearestNeighbors, got {self.index!r}."
+            )
         if self.metric != "precomputed":
             check_largest(X)
             return

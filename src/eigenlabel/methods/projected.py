@@ -1,6 +1,7 @@
 """A projection and a classifier behind it, at the dimension that suits the classifier best."""
 
 import numbers
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -27,6 +28,13 @@ class DimensionsPath(NamedTuple):
     scores: np.ndarray
 
 
+def _fit(projection: Any, X: Any, y: Any) -> Any:
+    """Fit without the warning that there is no direction: classifiers get a constant then."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".* found no direction", UserWarning)
+        return projection.fit(X, y)
+
+
 def _embed(projection: Any, X: Any) -> np.ndarray:
     """Project samples; where labels leave no direction at all, all are at one point."""
     Z = projection.transform(X)
@@ -42,6 +50,16 @@ def _score(model: Any, X: Any, Y: np.ndarray, scoring: str) -> float:
     if isinstance(scores, list):  # a (n, 2) array of probabilities for each label
         scores = np.column_stack([p[:, -1] for p in scores])
     return float(metric.function(Y, np.asarray(scores)))
+
+
+def _check_parts(projection: Any, classifier: Any) -> None:
+    """Refuse what is no projection or no classifier before any work."""
+    if not hasattr(projection, "transform") or not hasattr(projection, "get_params"):
+        raise TypeError(f"projection must be a transformer such as MDDM(), got {projection!r}.")
+    if "n_components" not in projection.get_params():
+        raise TypeError(f"{type(projection).__name__} has no n_components to vary.")
+    if not hasattr(classifier, "predict") or not hasattr(classifier, "get_params"):
+        raise TypeError(f"The estimator must be a classifier such as MLkNN(), got {classifier!r}.")
 
 
 def dimensions_path(
@@ -78,13 +96,14 @@ def dimensions_path(
     (3, 3)
     """
     check_choice("scoring", scoring, tuple(METRICS))
+    if isinstance(dimensions, numbers.Real):
+        raise TypeError(f"dimensions must be a sequence of integers, got {dimensions!r}.")
     wanted = np.array(list(dimensions))
     if not wanted.size:
         raise ValueError("dimensions is empty: give at least one.")
     for r in wanted.tolist():
         check_number("dimensions", r, 1, integer=True)
-    if "n_components" not in projection.get_params():
-        raise TypeError(f"{type(projection).__name__} has no n_components to vary.")
+    _check_parts(projection, classifier)
     Y = check_label_matrix(y).astype(int)
     X = X.tocsr() if sp.issparse(X) else np.asarray(X)
     splitter = (
@@ -96,7 +115,7 @@ def dimensions_path(
         widest = clone(projection).set_params(n_components=int(wanted.max()))
         among = (slice(None), train) if pairwise else slice(None)  # kernels with training samples
         X_train, X_test = X[train][among], X[test][among]
-        Z = _embed(widest.fit(X_train, Y[train]), X_train)
+        Z = _embed(_fit(widest, X_train, Y[train]), X_train)
         Z_test = _embed(widest, X_test)
         column = []
         for r in wanted:
@@ -190,7 +209,7 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         chosen = int(self.path_.dimensions[best])
         target = Y.astype(int) if codec.multilabel else np.asarray(y).reshape(len(Y))
         self._codec = codec
-        self.projection_ = clone(projection).set_params(n_components=chosen).fit(X, target)
+        self.projection_ = _fit(clone(projection).set_params(n_components=chosen), X, target)
         self.estimator_ = clone(classifier).fit(_embed(self.projection_, X), target)
         self.n_components_ = self.projection_.n_components_
         self.best_params_ = {"n_components": chosen}
@@ -222,6 +241,7 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         projection = MDDM() if self.projection is None else self.projection
-        tags.input_tags = get_tags(projection).input_tags
+        if hasattr(projection, "__sklearn_tags__"):  # else fit says what is wrong
+            tags.input_tags = get_tags(projection).input_tags
         tags.classifier_tags.multi_label = True
         return tags

@@ -4,6 +4,7 @@ All of them maximise ``tr(P'Xc'T T'Xc P)`` subject to ``P'(scale Xc'Xc + ridge I
 in T, made of the labels, and in the constraint: one ridge solve and one small eigenproblem.
 """
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from eigenlabel._validation import check_choice, check_data, check_number, check_scale
+from eigenlabel._validation import check_choice, check_data, check_flag, check_number, check_scale
 from eigenlabel.core.eigen import fix_signs
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.projection import Directions, directions, orthonormal_directions
@@ -35,7 +36,6 @@ class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMi
     keeps all directions there are, a number at most so many.
     """
 
-    fit_intercept = True  # projections are always of centred features
     _supervised = True
 
     def fit(self, X: Any, y: Any = None) -> "BaseProjection":
@@ -59,6 +59,14 @@ class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMi
             )
         found, factor = self._solve(X, Y)
         self._store(found, factor, X)
+        if not self.n_components_:
+            still = "the features or the labels" if self._supervised else "the features"
+            warnings.warn(
+                f"{type(self).__name__} found no direction: {still} do not vary. transform gives "
+                "no columns.",
+                UserWarning,
+                stacklevel=2,
+            )
         return self
 
     def _check_parameters(self) -> None:
@@ -253,7 +261,8 @@ class MDDM(LabelProjection):
         check_number("mu", self.mu, 0, 1)
         check_number("variance", self.variance, 0, 1)
         check_number("label_gamma", self.label_gamma, 0)
-        if isinstance(self.label_kernel, str):
+        check_flag("complement", self.complement)
+        if isinstance(self.label_kernel, str) or self.label_kernel is None:
             check_choice("label_kernel", self.label_kernel, CORRELATIONS)
         if self.complement and (self.n_components is None or not self._linear):
             raise ValueError("complement=True needs n_components and kernel='linear'.")

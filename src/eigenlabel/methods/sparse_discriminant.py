@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from eigenlabel._validation import (
     check_choice,
     check_data,
+    check_flag,
     check_number,
     check_scale,
     check_weights,
@@ -39,6 +40,7 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
         check_choice("scores", self.scores, ("exact", "paper"))
         check_number("n_iter", self.n_iter, 1, integer=True)
         check_number("tol", self.tol, 0)
+        check_flag("fit_intercept", self.fit_intercept)
         X = check_data(self, X, reset=True)
         codec, Y = LabelCodec.fit(y)
         check_consistent_length(X, Y)

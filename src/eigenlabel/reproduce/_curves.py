@@ -61,7 +61,10 @@ class Curves:
     def status(self) -> str:
         """Say in a few words what there is."""
         sets = sum(len(group) for group in self.data.values())
-        return f"{len(self.curves())} curves on {sets} data sets; the paper prints no numbers"
+        return (
+            f"{len(self.curves())} curves on {sets} data set{'s' * (sets > 1)}; "
+            "the paper prints no numbers"
+        )
 
     def means(self, records: Sequence[dict[str, Any]]) -> dict[str, dict[Point, float]]:
         """Average the records of each panel and point; what was not run is left out."""

@@ -94,13 +94,13 @@ class Table:
         """Say in a few words how much of the table can be made."""
         if not self.data:
             return "the data cannot be had: " + next(iter(self.lacking.values()))
+        sets = sum(len(group) for group in self.data.values())
+        of = sets + len(self.lacking)
+        told = f"{sets} of {of} data set{'s' * (of > 1)}"
         if self.kind == "counts":
-            return f"{len(self.data)} of {len(self.data) + len(self.lacking)} data sets"
+            return told
         there = len(self.methods) - len(self.missing())
-        return (
-            f"{len(self.data)} of {len(self.data) + len(self.lacking)} data sets, "
-            f"{there} of {len(self.methods)} methods"
-        )
+        return f"{told}, {there} of {len(self.methods)} methods"
 
 
 def _files(data: Data) -> list[str]:

@@ -1,0 +1,6 @@
+"""Run the command line as ``python -m eigenlabel``."""
+
+from eigenlabel.cli import main
+
+if __name__ == "__main__":
+    raise SystemExit(main())
