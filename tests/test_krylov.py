@@ -99,7 +99,7 @@ def test_all_shifts_take_the_products_of_one(rng, monkeypatch):
 
 
 def test_larger_shifts_stop_early(rng, monkeypatch):
-    X, T = with_spectrum(100, 30, 1e3, rng), rng.standard_normal((100, 5))
+    X, T = with_spectrum(100, 30, 10, rng), rng.standard_normal((100, 5))
     counts = []
     advance = krylov._advance
     monkeypatch.setattr(krylov, "_advance", lambda *a: counts.append(a[-1]) or advance(*a))
@@ -107,6 +107,75 @@ def test_larger_shifts_stop_early(rng, monkeypatch):
     assert counts[0] == 3
     assert counts[-1] == 1
     assert counts == sorted(counts, reverse=True)
+
+
+def words(n, d, rng):
+    """Draw rows of words, most of them rare."""
+    shares = np.minimum(0.9, 3 / np.arange(1, d + 1))
+    return sp.csr_array(rng.random((n, d)) < shares).astype(float)
+
+
+def test_features_of_unequal_variance_are_preconditioned(rng, monkeypatch):
+    X, T = words(300, 120, rng), rng.standard_normal((300, 3))
+    X = sp.csr_array(X @ sp.diags_array(np.logspace(0, 2, 120)))
+    shifts = [0.0, 1e-4, 1e-3, 1e-2]
+    factor = KrylovFactor(CentredOperator(X), tol=1e-12, max_iter=5000)
+    found = factor.solve(T, shifts)
+    for s, U in zip(shifts[1:], found[1:], strict=True):
+        np.testing.assert_allclose(U, ridge(X.toarray(), T, s)[0], rtol=1e-7, atol=1e-10)
+    assert (true_residuals(factor, T, shifts, found) <= 1.1 * factor.residuals + 1e-13).all()
+    steps = []
+    for preconditioner in (KrylovFactor._preconditioner, lambda *_: None):
+        monkeypatch.setattr(KrylovFactor, "_preconditioner", preconditioner)
+        factor.solve(T, [1e-3])
+        steps.append(factor.n_iter)
+    assert 5 * steps[0] < steps[1]
+
+
+def test_many_shifts_of_equal_features_go_together(rng):
+    X = rng.standard_normal((100, 30))
+    factor = KrylovFactor(CentredOperator(X))
+    assert factor._preconditioner(np.logspace(-6, 2, 15)) is None
+    assert factor._preconditioner(np.array([0.0])) is None
+    X *= np.logspace(0, 4, 30)
+    factor = KrylovFactor(CentredOperator(X))
+    np.testing.assert_allclose(
+        factor._preconditioner(np.logspace(-6, 2, 15)), ((X - X.mean(axis=0)) ** 2).sum(axis=0)
+    )
+
+
+@pytest.mark.parametrize("shifts", [[1e-3], [1e-3, 1e-2, 0.1, 1.0, 10.0]])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_single_precision_data_are_solved_in_single_precision(rng, shifts, weighted):
+    X, T = words(400, 60, rng).astype(np.float32), rng.standard_normal((400, 3))
+    w = rng.uniform(0.5, 2, 400) if weighted else None
+    factor = KrylovFactor(CentredOperator(X, w), tol=1e-5)
+    found = factor.solve(T, shifts)
+    assert found.dtype == np.float32
+    assert factor.residuals.max() <= 1e-5
+    assert true_residuals(factor, T, shifts, found).max() <= 2e-5  # 400 sums of float32
+    for s, U in zip(shifts, found, strict=True):
+        # The residual counts for as much more as the covariance is conditioned: at most 500.
+        np.testing.assert_allclose(U, ridge(X.toarray().astype(float), T, s, w)[0], atol=5e-3)
+    finer = KrylovFactor(CentredOperator(X, w), tol=1e-6)
+    assert finer.solve(T, shifts).dtype == np.float64
+    assert KrylovFactor(CentredOperator(X.toarray()), tol=1e-5).solve(T, shifts).dtype == float
+
+
+@pytest.mark.parametrize("preconditioned", [False, True])
+def test_single_precision_says_what_it_does_not_reach(rng, preconditioned, monkeypatch):
+    monkeypatch.setattr(krylov, "ROUGH", 0.0)
+    if not preconditioned:
+        monkeypatch.setattr(KrylovFactor, "_preconditioner", lambda *_: None)
+    X = sp.csr_array(words(60, 120, rng) @ sp.diags_array(np.logspace(0, 2, 120)))
+    X, T, messages = X.astype(np.float32), rng.standard_normal((60, 2)), []
+    factor = KrylovFactor(CentredOperator(X), tol=1e-9, report=messages.append)
+    found = factor.solve(T, [1e-2])
+    left = true_residuals(factor, T, [1e-2], found)
+    assert found.dtype == np.float32
+    assert left.min() > 1e-9
+    assert (2 * factor.residuals >= left).all()  # itself summed in float32
+    assert len(messages) == 1
 
 
 def test_pieces_and_threads_change_nothing(rng, monkeypatch):

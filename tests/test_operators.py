@@ -40,6 +40,7 @@ def test_columns_and_their_products_equal_the_dense_matrix(X, rng, weighted):
         np.testing.assert_allclose(a.mean, op.mean[first])
         expected = Xc[:, first].T @ (w[:, None] * Xc[:, second])
         np.testing.assert_allclose(a.cross_covariance(b), expected, atol=1e-11)
+        np.testing.assert_allclose(op.column_squares(), w @ Xc**2, atol=1e-11)
         assert op.squared_norm() == pytest.approx((w @ Xc**2).sum(), abs=1e-11)
 
 

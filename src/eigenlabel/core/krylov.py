@@ -5,13 +5,16 @@ the smallest shift carry all others along: the residuals of the shifted systems 
 ``zeta r`` of one another (Frommer and Maass 1999). Each iteration takes one product with X and one
 with X' for all shifts; each label has a Krylov space of its own.
 
-Kernels have a preconditioner, which ties a shift to its own iteration, and the product with the
-kernel matrix, computed anew in strips, is what costs: all shifts and labels share it as columns.
+A preconditioner ties a shift to its own iteration. Features of very unequal variance, as words
+are, gain so much by dividing by it that one shift after the other is sooner done than all at once.
+Kernels always have one, and the product with the kernel matrix, computed anew in strips, is what
+costs: all shifts and labels share it as columns.
 """
 
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +22,7 @@ from eigenlabel.core._types import Floats, Ints, Matrix
 from eigenlabel.core.lowrank import BlockKernel, Kernel, nystrom
 from eigenlabel.core.operators import (
     CentredOperator,
+    column_products,
     n_threads,
     row_blocks,
     total_weight,
@@ -27,6 +31,7 @@ from eigenlabel.core.operators import (
 
 Product = Callable[[Floats], Floats]
 EPS = float(np.finfo(np.float64).eps)
+ROUGH = 1e-5  # residuals that float32 reaches
 CACHE = 2**16  # numbers of an array that are updated while they are in the processor's cache
 
 
@@ -82,7 +87,10 @@ class Krylov:
 
 
 class KrylovFactor(Krylov):
-    """The ridge solves of :class:`CovarianceFactor` without its d x d matrix; weights (d, m)."""
+    """The ridge solves of :class:`CovarianceFactor` without its d x d matrix; weights (d, m).
+
+    Sparse float32 X is solved in float32, with half the memory and traffic, if ``tol >= ROUGH``.
+    """
 
     def __init__(
         self,
@@ -97,31 +105,65 @@ class KrylovFactor(Krylov):
         self.operator, self.centre = operator, centre
         self.weights = operator.weights
         self.total = total_weight(operator.shape[0], operator.weights)
+        self.dtype = operator.precision if tol >= ROUGH else np.dtype(float)
 
     def _right_side(self, T: Floats) -> Floats:
         w = self.operator.weights
         Tc = T - weighted_mean(T, w) if self.centre else T
-        return self.operator.rmatmat(Tc if w is None else w[:, None] * Tc)
+        Tc = Tc if w is None else w[:, None] * Tc
+        return self.operator.rmatmat(Tc.astype(self.dtype, copy=False))
 
     def solve(self, T: Floats, shifts: Sequence[float]) -> Floats:
         """Give (len(shifts), d, m) weights; of minimum norm at shift 0."""
-        distinct = sorted({self.total * s for s in shifts})
+        distinct = np.array(sorted({self.total * s for s in shifts}))
         (n, d), m = self.operator.shape, T.shape[1]
-        out = np.zeros((len(distinct), d, m))
-        group = self._group(m, out.nbytes, 8.0 * ((2 * len(distinct) + 4) * d + 2 * n))
+        out = np.zeros((len(distinct), d, m), dtype=self.dtype)
+        work = (2 * len(distinct) + 4) * d + 2 * n
+        group = self._group(m, out.nbytes, float(self.dtype.itemsize * work))
+        diagonal = self._preconditioner(distinct)
         residuals = np.zeros((len(distinct), m))
         self.n_iter = 0
         for start in range(0, m, group):
             part = slice(start, start + group)
             B = self._right_side(T[:, part])
-            out[:, :, part], residuals[:, part], steps = shifted_cg(
-                self.operator, B, np.array(distinct), self.tol, self.max_iter
-            )
+            steps = self._solve_group(B, distinct, diagonal, out[:, :, part], residuals[:, part])
             self.n_iter = max(self.n_iter, steps)
-        order = [distinct.index(self.total * s) for s in shifts]
+        order = [int(np.searchsorted(distinct, self.total * s)) for s in shifts]
         self.residuals = residuals[order]
         self._tell()
         return out if order == list(range(len(out))) else out[order]
+
+    def _preconditioner(self, shifts: Floats) -> Floats | None:
+        """Give the diagonal (d,) of Xc'WXc if shifts one by one are the shorter way, else None.
+
+        The condition, whose root the number of iterations goes with, gains at most the ratio of
+        the largest to the smallest of diagonal and shift together.
+        """
+        shifts = shifts[shifts > 0]
+        if not shifts.size or not self.operator.shape[1]:
+            return None
+        diagonal = self.operator.column_squares()
+        gain = (diagonal.max() + shifts[0]) / (diagonal.min() + shifts[0])
+        return diagonal if np.sqrt(gain) > len(shifts) else None
+
+    def _solve_group(
+        self, B: Floats, shifts: Floats, diagonal: Floats | None, out: Floats, residuals: Floats
+    ) -> int:
+        """Fill in solutions and residuals of some labels; give the number of iterations."""
+        together = len(shifts)
+        if diagonal is not None:  # all but zero, whose answer is of minimum norm
+            together = int(np.count_nonzero(shifts == 0))
+        steps = 0
+        if together:
+            out[:together], residuals[:together], steps = shifted_cg(
+                self.operator, B, shifts[:together], self.tol, self.max_iter
+            )
+        for i in range(together, len(shifts)):
+            out[i], residuals[i], more = diagonal_cg(
+                self.operator, B, shifts[i], np.asarray(diagonal), self.tol, self.max_iter
+            )
+            steps = max(steps, more)
+        return steps
 
     def gradient(self, T: Floats) -> Floats:
         """Give the limit of ``s solve(T, s)`` for growing s."""
@@ -129,7 +171,7 @@ class KrylovFactor(Krylov):
 
     def inner(self, a: Floats, b: Floats) -> Floats:
         """Give A'B."""
-        return np.asarray(a.T @ b)
+        return np.asarray(a.T @ b, dtype=float)
 
     def primal(self, c: Floats) -> Floats:
         """Give the weights (d, m)."""
@@ -161,7 +203,7 @@ def shifted_cg(
     """
     S, (d, m) = len(shifts), B.shape
     delta = (shifts - shifts[0])[:, None]
-    x, r = np.zeros((S, d, m)), B.copy()
+    x, r = np.zeros((S, d, m), dtype=B.dtype), B.copy()
     p = np.repeat(B[None], S, axis=0)
     rho = _squares(r)
     size = np.sqrt(rho)  # |b|
@@ -175,7 +217,7 @@ def shifted_cg(
         curvature = curvature + shifts[0] * _squares(p[0])
         going = (rho > (tol * size) ** 2) & (curvature > 0)
         alpha = np.divide(rho, curvature, out=np.zeros(m), where=going)
-        q += shifts[0] * p[0]
+        q += B.dtype.type(shifts[0]) * p[0]
         q *= alpha
         r -= q
         new = _squares(r)
@@ -194,41 +236,95 @@ def shifted_cg(
         while active and not (left[active - 1] > tol * size).any():
             active -= 1  # larger shifts are done earlier: leave them as they are
     lengths = np.sqrt(np.stack([_squares(part) for part in x])) if S else np.zeros((0, m))
-    rounding = EPS * (norm + delta) * lengths
+    rounding = float(np.finfo(B.dtype).eps) * (norm + delta) * lengths
     found = np.maximum(left, rounding)
     residuals = np.divide(found, size, out=np.zeros((S, m)), where=size > 0)
     return x, residuals, steps
 
 
-def _squares(A: Floats, w: Floats | None = None) -> Floats:
-    """Sum the squares of each column, weighted by rows."""
-    return np.asarray(np.einsum("ij,ij->j", A, A if w is None else w * A))
+def diagonal_cg(
+    operator: CentredOperator,
+    B: Floats,
+    shift: float,
+    diagonal: Floats,
+    tol: float,
+    max_iter: int,
+) -> tuple[Floats, Floats, int]:
+    """Solve ``(Xc'WXc + s I) x = b`` for one shift, preconditioned by the diagonal of Xc'WXc.
+
+    Returns x (d, m), residuals (m,) and steps as :func:`shifted_cg` does.
+    """
+    m = B.shape[1]
+    inverse = (1 / (diagonal + shift)).astype(B.dtype)[:, None]
+    s = B.dtype.type(shift)
+    x, r, p = np.zeros_like(B), B.copy(), inverse * B
+    rho, left = column_products(r, p), _squares(r)
+    goal, size = tol**2 * left, np.sqrt(left)
+    steps = 0
+    while (left > goal).any() and steps < max_iter:
+        q, curvature = operator.normal(p)
+        curvature = curvature + shift * _squares(p)
+        going = (left > goal) & (curvature > 0)
+        if not going.any():
+            break
+        alpha = np.divide(rho, curvature, out=np.zeros(m), where=going)
+        step = alpha.astype(B.dtype)
+
+        def forward(rows: slice, q: Floats = q, step: Floats = step) -> Floats:
+            P, Q, R = p[rows], q[rows], r[rows]
+            Q += s * P
+            x[rows] += step * P
+            R -= step * Q
+            squares = R * R
+            weighted = np.einsum("ij,ij->j", squares, np.broadcast_to(inverse[rows], R.shape))
+            return np.stack([squares.sum(axis=0), weighted])
+
+        left, new = np.sum(_in_pieces(forward, r), axis=0, dtype=float)
+        beta = np.divide(new, rho, out=np.zeros(m), where=going).astype(B.dtype)
+
+        def turn(rows: slice, beta: Floats = beta) -> None:
+            P = p[rows]
+            P *= beta
+            P += inverse[rows] * r[rows]
+
+        _in_pieces(turn, r)
+        rho = np.where(going, new, rho)
+        steps += 1
+    rounding = float(np.finfo(B.dtype).eps) * steps * diagonal.max() * np.sqrt(_squares(x))
+    if (rounding > tol * size).any():  # what was carried along may be off: look
+        left = _squares(B - operator.normal(x)[0] - s * x)
+    return x, np.divide(np.sqrt(left), size, out=np.zeros(m), where=size > 0), steps
+
+
+def _squares(A: Floats) -> Floats:
+    """Sum the squares of each column."""
+    return column_products(A, A)
 
 
 def _advance(
     x: Floats, p: Floats, r: Floats, alpha: Floats, beta: Floats, zeta: Floats, active: int
 ) -> None:
-    """Take a step in place: ``x += alpha p``, ``p = zeta r + beta p``, for the active shifts.
+    """Take a step in place: ``x += alpha p``, ``p = zeta r + beta p``, for the active shifts."""
+    alpha, beta, zeta = (each.astype(r.dtype) for each in (alpha, beta, zeta))
 
-    In pieces of rows that stay in the cache, on every core.
-    """
-
-    def piece(start: int) -> None:
-        rows = slice(start, start + step)
+    def piece(rows: slice) -> None:
         for s in range(active):
             P = p[s, rows]
             x[s, rows] += alpha[s] * P
             P *= beta[s]
             P += zeta[s] * r[rows]
 
-    step = max(1, CACHE // max(1, r.shape[1]))
-    starts = range(0, len(r), step)
-    if len(starts) < 8:
-        for start in starts:
-            piece(start)
-        return
+    _in_pieces(piece, r)
+
+
+def _in_pieces(work: Callable[[slice], Any], like: Floats) -> list[Any]:
+    """Do work on pieces of rows that stay in the cache, on every core."""
+    step = max(1, CACHE // max(1, like.shape[1]))
+    pieces = [slice(start, start + step) for start in range(0, max(1, len(like)), step)]
+    if len(pieces) < 8:
+        return [work(rows) for rows in pieces]
     with ThreadPoolExecutor(n_threads()) as pool:
-        list(pool.map(piece, starts))
+        return list(pool.map(work, pieces))
 
 
 class KernelKrylovFactor(Krylov):

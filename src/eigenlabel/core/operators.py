@@ -2,12 +2,13 @@
 
 ``Xc = X - 1 mean'`` is needed everywhere and stored nowhere: dense X is centred block by block,
 sparse X by rank-one corrections. Blocks are float64 whatever X is, so float32 data keep their
-memory while products keep their digits.
+memory while products keep their digits; products of sparse float32 X with float32 are float32.
 """
 
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +16,7 @@ import scipy.sparse as sp
 from eigenlabel.core._types import Floats, Matrix
 
 BLOCK_BYTES = 32 * 2**20
+PIECE = 2**12  # rows that are summed in their own precision
 PARALLEL = 2**24  # multiplications of a sparse product from which threads pay
 
 
@@ -40,6 +42,23 @@ def weighted_mean(A: Matrix, weights: Floats | None) -> Floats:
         for rows in row_blocks(n, A.shape[1]):
             total += w[rows] @ A[rows].astype(float, copy=False)
     return total / total_weight(n, weights)
+
+
+def column_sums(A: Floats) -> Floats:
+    """Sum the rows, pieces of them in float64: float32 would lose digits over many rows."""
+    out = np.zeros(A.shape[1])
+    for start in range(0, len(A), PIECE):
+        out += A[start : start + PIECE].sum(axis=0)
+    return out
+
+
+def column_products(A: Floats, B: Floats) -> Floats:
+    """Give the inner product of each column of A with that of B, summed like column_sums."""
+    out = np.zeros(A.shape[1])
+    for start in range(0, len(A), PIECE):
+        rows = slice(start, start + PIECE)
+        out += np.einsum("ij,ij->j", A[rows], B[rows])
+    return out
 
 
 def row_blocks(length: int, width: int) -> Iterator[slice]:
@@ -68,7 +87,7 @@ def sparse_product(A: Matrix, B: Floats) -> Floats:
     threads = n_threads()
     if threads == 1 or A.nnz * B.shape[1] < PARALLEL:
         return np.asarray(A @ B)
-    out = np.empty((A.shape[0], B.shape[1]))
+    out = np.empty((A.shape[0], B.shape[1]), dtype=np.result_type(A.dtype, B.dtype))
     by_rows = A.format == "csr"
     if by_rows:  # parts of equally many stored values
         cuts = np.searchsorted(A.indptr, np.linspace(0, A.nnz, threads + 1)[1:-1])
@@ -157,6 +176,11 @@ class CentredOperator:
         return block
 
     @property
+    def precision(self) -> "np.dtype[Any]":
+        """The precision that products can be had in: float32 where sparse values are stored so."""
+        return np.dtype(self._X.dtype if is_sparse(self._X) else float)
+
+    @property
     def dense(self) -> bool:
         """Whether X is a dense array."""
         return not is_sparse(self._X)
@@ -164,7 +188,9 @@ class CentredOperator:
     def matmat(self, B: Floats) -> Floats:
         """Xc B, cost nnz(X) per column."""
         if is_sparse(self._X):
-            return sparse_product(self._X, B) - self._rest @ B
+            product = sparse_product(self._X, B)
+            product -= self._rest.astype(product.dtype) @ B
+            return product
         out = np.empty((self.shape[0], B.shape[1]))
         for rows in row_blocks(*self.shape):
             out[rows] = self._dense(rows) @ B
@@ -173,7 +199,11 @@ class CentredOperator:
     def rmatmat(self, A: Floats) -> Floats:
         """Xc' A, cost nnz(X) per column."""
         if is_sparse(self._X):
-            return sparse_product(self._X.T, A) - np.outer(self._rest, A.sum(axis=0))
+            product = sparse_product(self._X.T, A)
+            rest, sums = self._rest.astype(product.dtype)[:, None], column_sums(A)
+            for rows in row_blocks(*product.shape):
+                product[rows] -= rest[rows] * sums.astype(product.dtype)
+            return product
         out = np.zeros((self.shape[1], A.shape[1]))
         for rows in row_blocks(*self.shape):
             out += self._dense(rows).T @ A[rows]
@@ -183,7 +213,7 @@ class CentredOperator:
         """Give Xc'W Xc P and, for each column, P'Xc'W Xc P."""
         R = self.matmat(P)
         WR = R if self.weights is None else self.weights[:, None] * R
-        return self.rmatmat(WR), np.asarray(np.einsum("ij,ij->j", R, WR))
+        return self.rmatmat(WR), column_products(R, WR)
 
     def gram(self) -> Floats:
         """Xc Xc' (n x n), cost n^2 d, or one sparse product."""
@@ -200,16 +230,20 @@ class CentredOperator:
             K += block @ block.T
         return K
 
-    def squared_norm(self) -> float:
-        """Sum the squared entries of Xc, weighted by row."""
+    def column_squares(self) -> Floats:
+        """Sum the squared entries of each column of Xc, weighted by row (d,)."""
         w = np.ones(self.shape[0]) if self.weights is None else self.weights
         if not is_sparse(self._X):
             parts = (w[rows] @ (self._dense(rows) ** 2) for rows in row_blocks(*self.shape))
-            return float(sum(part.sum() for part in parts))
+            return np.asarray(sum(parts, np.zeros(self.shape[1])))
         X: Matrix = self._X.astype(float, copy=False)
-        squares = float((X.multiply(X).T @ w).sum())
-        total = np.asarray(X.T @ w)
-        return squares - 2 * float(total @ self._rest) + float(w.sum() * (self._rest @ self._rest))
+        squares = np.asarray(X.multiply(X).T @ w)
+        squares += self._rest * (w.sum() * self._rest - 2 * np.asarray(X.T @ w))
+        return np.asarray(np.maximum(squares, 0.0))  # rounding of a constant column
+
+    def squared_norm(self) -> float:
+        """Sum the squared entries of Xc, weighted by row."""
+        return float(self.column_squares().sum())
 
     def rows(self, index: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> "CentredOperator":
         """Restrict to some rows, keeping the mean of all of them."""

@@ -80,6 +80,10 @@ def _normal(part: Any, P: np.ndarray) -> tuple[np.ndarray, ...] | None:
     return None if part is None else part[0].normal(P)
 
 
+def _column_squares(part: Any) -> tuple[np.ndarray, ...] | None:
+    return None if part is None else (part[0].column_squares(),)
+
+
 def _add(parts: list[Any]) -> Any:
     found = [part for part in parts if part is not None]
     return tuple(sum(each[1:], each[0]) for each in zip(*found, strict=True)) if found else None
@@ -87,6 +91,8 @@ def _add(parts: list[Any]) -> Any:
 
 class Partitions:
     """The operator of all partitions, as far as conjugate gradients need it."""
+
+    precision = np.dtype(float)
 
     def __init__(self, parts: list[Any], shape: tuple[int, int], mean: np.ndarray) -> None:
         self.parts, self.shape, self.mean, self.weights = parts, shape, mean, None
@@ -97,6 +103,12 @@ class Partitions:
         task, directions = module.delayed(_normal), module.delayed(P)
         found = module.compute(reduce_tree(_add, [task(part, directions) for part in self.parts]))
         return found[0]
+
+    def column_squares(self) -> np.ndarray:
+        """Sum the squares of each column of Xc; one round."""
+        module = dask()
+        task = module.delayed(_column_squares)
+        return module.compute(reduce_tree(_add, [task(part) for part in self.parts]))[0][0]
 
 
 class PartitionedFactor(KrylovFactor):
