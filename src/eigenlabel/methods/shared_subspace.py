@@ -221,7 +221,8 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
         kernel values are computed anew in each iteration); "auto" takes the smaller side, and
         products if it does not fit in memory and the kernel is linear.
     tol : float >= 0, default=1e-6
-        "krylov" stops at residuals of this size, relative to the right side of its equations. The
+        "krylov" stops at residuals of this size, relative to the right side of its equations, and
+        works in float32 on sparse float32 X if this is 1e-5 or more. The
         relative error of the weights is at most tol (largest + shift) / (smallest + shift
         eigenvalue of the covariance), and most often near tol.
     max_iter : int >= 1, default=1000
