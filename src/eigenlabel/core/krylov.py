@@ -12,6 +12,7 @@ kernel matrix, computed anew in strips, is what costs: all shifts and labels sha
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
 
 import numpy as np
 
@@ -28,6 +29,13 @@ from eigenlabel.core.operators import (
 Product = Callable[[Floats], Floats]
 EPS = float(np.finfo(np.float64).eps)
 CACHE = 2**16  # numbers of an array that are updated while they are in the processor's cache
+
+
+class Normal(Protocol):
+    """A symmetric positive semi-definite matrix as products."""
+
+    def normal(self, P: Floats) -> tuple[Floats, Floats]:
+        """Give the product with P and, for each column p, p'(product)."""
 
 
 class Krylov:
@@ -103,6 +111,10 @@ class KrylovFactor(Krylov):
         Tc = T - weighted_mean(T, w) if self.centre else T
         return self.operator.rmatmat(Tc if w is None else w[:, None] * Tc)
 
+    def _system(self, T: Floats, part: slice) -> "tuple[Normal, Floats]":  # noqa: ARG002
+        """Give the equations of some labels, whose targets are T: products and right side."""
+        return self.operator, self._right_side(T)
+
     def solve(self, T: Floats, shifts: Sequence[float]) -> Floats:
         """Give (len(shifts), d, m) weights; of minimum norm at shift 0."""
         distinct = sorted({self.total * s for s in shifts})
@@ -113,9 +125,9 @@ class KrylovFactor(Krylov):
         self.n_iter = 0
         for start in range(0, m, group):
             part = slice(start, start + group)
-            B = self._right_side(T[:, part])
+            operator, B = self._system(T[:, part], part)
             out[:, :, part], residuals[:, part], steps = shifted_cg(
-                self.operator, B, np.array(distinct), self.tol, self.max_iter
+                operator, B, np.array(distinct), self.tol, self.max_iter
             )
             self.n_iter = max(self.n_iter, steps)
         order = [distinct.index(self.total * s) for s in shifts]
@@ -149,7 +161,7 @@ class KrylovFactor(Krylov):
 
 
 def shifted_cg(
-    operator: CentredOperator, B: Floats, shifts: Floats, tol: float, max_iter: int
+    operator: Normal, B: Floats, shifts: Floats, tol: float, max_iter: int
 ) -> tuple[Floats, Floats, int]:
     """Solve ``(Xc'WXc + s I) x = b`` for all columns b of B and all ascending shifts.
 
