@@ -259,7 +259,7 @@ def _holds_labels(column: np.ndarray) -> bool:
     if column.dtype.kind not in "biuf":
         return False
     observed = column[~np.isnan(column)]
-    return bool(observed.size and np.isin(observed, (0, 1)).all())
+    return bool(np.isin(observed, (0, 1)).all())
 
 
 def signed_targets(Y: np.ndarray) -> np.ndarray:
