@@ -140,10 +140,12 @@ def test_a_sample_without_weight_is_not_observed(rng, observed):
     w = np.ones(30)
     w[::3] = 0
     kept = w > 0
+    M[kept, 3] = False  # all samples that this label is observed on are without weight
     for route in ROUTES:
         weighted, rest = make_factor(X, M, route, w), make_factor(X[kept], M[kept], route)
         a, b = weighted.solve(T, [0.1])[0], rest.solve(T[kept], [0.1])[0]
         np.testing.assert_allclose(weighted.primal(a), rest.primal(b), atol=1e-10)
+        np.testing.assert_array_equal(weighted.pattern_scores(a)[weighted.pattern[3]], 0)
 
 
 @pytest.mark.parametrize("centre", [False, True])

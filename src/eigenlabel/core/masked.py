@@ -58,7 +58,8 @@ class Cells:
     def __init__(self, observed: Bools, weights: Floats | None) -> None:
         self.observed = observed if weights is None else observed & (weights > 0)[:, None]
         self.weights = weights
-        self.totals: Floats = self.weigh(np.ones(observed.shape)).sum(axis=0)  # (m,)
+        w = np.ones(len(observed)) if weights is None else weights
+        self.totals: Floats = w @ self.observed  # (m,)
 
     def columns(self, part: slice) -> "Cells":
         """Restrict to some labels."""

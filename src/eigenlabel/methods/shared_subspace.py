@@ -260,6 +260,11 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
     n_samples_seen_ : int, where samples came in blocks, less those forgotten
     n_features_in_, feature_names_in_ : as in scikit-learn
 
+    NaN in a label matrix is a label that was not observed. Each label is then regressed on its own
+    samples, with the same penalties; the minimiser is exact for ``alpha=0``, ``n_components`` 0 or
+    all labels, and if all labels are observed on the same samples. Labels that are observed on the
+    same samples share a factor; if there are too many such groups, "auto" takes "krylov".
+
     Samples may come in blocks (``partial_fit``, ``fit_files``), be taken out again (``forget``) and
     models be merged (``merge``), all exactly, for a linear kernel: four to five d x d matrices of
     memory, whatever n is.

@@ -108,6 +108,8 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
     thresholds_ : (n_labels,)
     and those of :class:`SharedSubspaceClassifier`.
 
+    Labels that were not observed (NaN in a label matrix) count neither in scores nor in thresholds.
+
     Samples may come in blocks (``partial_fit``, ``fit_files``), for a linear kernel and an int cv.
     Then a sample's fold depends on its position; statistics are kept by fold, and rows to compare
     grid points on: all of them up to 2^24 samples times labels and 512 MiB, an even draw beyond.
