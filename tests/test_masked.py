@@ -11,6 +11,7 @@ from eigenlabel.core.masked import (
     MaskedOperator,
     masked_heldout,
     number_patterns,
+    restrict,
 )
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.spectral import CovarianceFactor, GramFactor, factorise
@@ -179,6 +180,13 @@ def test_held_out_scores_are_those_of_a_fit_to_the_rest(rng, observed, route, we
         flat = block.settle(scores[2])[0]
         expected = masked_intercept(X[train], T[train], M[train], 0 * U, part) if centre else 0.0
         np.testing.assert_allclose(flat, np.broadcast_to(expected, flat.shape), atol=1e-10)
+
+
+@pytest.mark.parametrize("route", ["gram", "covariance"])
+def test_parts_go_by_the_rank_rule_of_the_whole(rng, route):
+    X = rng.standard_normal((20, 30)).astype(np.float32)
+    base = factorise(CentredOperator(X), True, route)
+    assert restrict(base, np.arange(5)).tolerance == base.tolerance
 
 
 def test_patterns_are_numbered():

@@ -15,7 +15,7 @@ from eigenlabel import (
     SharedSubspaceClassifierCV,
     metrics,
 )
-from eigenlabel.datasets import make_shared_subspace
+from eigenlabel.datasets import DataError, from_frame, iterate, load, make_shared_subspace, save
 from eigenlabel.labels import LabelCodec, check_observed_labels
 from eigenlabel.methods import observed as module
 from eigenlabel.model_selection import MultilabelStratifiedKFold
@@ -413,6 +413,46 @@ def test_leaving_out_beats_calling_absent():
         assert figures["masked"] > figures["absent"] + 0.01
 
 
+CSV = "size,a,b\n1,0,1\n2,,0\n3,1,\n"
+JSON = '{"size": 1, "a": 0, "b": 1}\n{"size": 2, "b": 0}\n{"size": 3, "a": 1, "b": null}\n'
+ARFF = "@relation 'x: -C 2'\n@attribute a {0,1}\n@attribute b {0,1}\n@attribute size real\n@data\n"
+FILES = {
+    "a.csv": (CSV, {"labels": ["a", "b"]}),
+    "question.csv": (CSV.replace("2,,", "2,?,"), {"labels": ["a", "b"]}),
+    "a.jsonl": (JSON, {"labels": ["a", "b"]}),
+    "dense.arff": (ARFF + "0,1,1\n?,0,2\n1,?,3\n", {}),
+    "sparse.arff": (ARFF + "{1 1,2 1}\n{0 ?,2 2}\n{0 1,1 ?,2 3}\n", {}),
+}
+
+
+@pytest.mark.parametrize("name", list(FILES))
+def test_files_with_labels_that_are_not_there(tmp_path, name):
+    text, options = FILES[name]
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(DataError, match=r"must be 0 or 1, found .*pass missing_labels='nan'"):
+        load(path, **options)
+    with pytest.raises(ValueError, match="missing_labels must be one of 'error', 'nan'"):
+        load(path, **options, missing_labels="zero")
+    read = load(path, **options, missing_labels="nan")
+    expected = [[0, 1], [np.nan, 0], [1, np.nan]]
+    np.testing.assert_array_equal(read.Y.toarray(), expected)
+    np.testing.assert_array_equal(np.asarray(read.subset(samples=[1, 2]).Y.todense()), expected[1:])
+    pieces = list(iterate(path, rows=2, **options, missing_labels="nan"))
+    np.testing.assert_array_equal(np.vstack([p.Y.toarray() for p in pieces]), expected)
+    save(read, tmp_path / "b.npz")
+    np.testing.assert_array_equal(load(tmp_path / "b.npz").Y.toarray(), expected)
+    with pytest.raises(DataError, match=r"found nan; save labels that were not observed as \.npz"):
+        save(read, tmp_path / "b.csv")
+    SharedSubspaceClassifier().fit(read.X, read.Y)
+
+
+def test_frames_with_labels_that_are_not_there():
+    frame = pd.DataFrame({"size": [1, 2], "a": [0, None], "b": [pd.NA, 1]})
+    found = from_frame(frame, labels=["a", "b"], missing_labels="nan").Y
+    np.testing.assert_array_equal(found.toarray(), [[0, np.nan], [np.nan, 1]])
+
+
 # Metrics and thresholds.
 
 
@@ -592,6 +632,14 @@ def test_one_mask_gives_the_thresholds_of_those_samples(name, table, rng):
     Y, rows = rng.random((30, 6)) < 0.4, np.arange(30) % 4 > 0
     found = get_rule(name).fit(scores, blank(Y, np.repeat(rows[:, None], 6, axis=1)))
     np.testing.assert_array_equal(found, get_rule(name).fit(scores[rows], Y[rows]))
+
+
+def test_what_is_not_observed_is_no_positive(rng):
+    scores, observed = rng.standard_normal((1, 2, 20)), rng.random((2, 20)) < 0.5
+    truth = rng.random((2, 20)) < 0.5
+    for rule in RULES.values():
+        a, b = (rule.fit_observed(scores, t, None, observed) for t in (truth, truth | ~observed))
+        np.testing.assert_array_equal(a, b)
 
 
 def test_a_rule_without_cuts_knows_what_is_never_observed(table):
