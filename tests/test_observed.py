@@ -565,6 +565,8 @@ def test_a_table_worked_by_hand():
     assert metrics.label_precision_at_k(Y, scores, 1) == (0 + 1) / 2
     assert metrics.label_recall_at_k(Y, scores, 1) == (0 + 1) / 2
     assert metrics.labels_recalled_at_k(Y, scores, 1) == 1
+    # Both are given all that is observed of them: a label is not given where it is not observed.
+    assert metrics.label_precision_at_k(Y, scores, 3) == (1 / 2 + 1) / 2
 
 
 def test_a_metric_of_nothing_is_nan():
