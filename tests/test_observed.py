@@ -453,6 +453,13 @@ def test_frames_with_labels_that_are_not_there():
     np.testing.assert_array_equal(found.toarray(), [[0, np.nan], [np.nan, 1]])
 
 
+@pytest.mark.parametrize("wrap", [np.array, sp.csr_array])
+def test_reports_refuse_nan(wrap, data, M):
+    decided = np.zeros((80, 5), dtype=int)
+    with pytest.raises(ValueError, match=r"Y contains NaN.* fit of SharedSubspaceClassifier"):
+        eigenlabel.report.per_label(wrap(blank(data.Y, M)), decided, list("abcde"))
+
+
 # Metrics and thresholds.
 
 
