@@ -253,6 +253,23 @@ def test_leaving_one_out(data, M, kernel):
         np.testing.assert_allclose(model.oof_scores_[i], found, atol=1e-8)
 
 
+def test_a_kernel_matrix_gives_the_grid_of_its_features(data, M):
+    Y, grid = blank(data.Y, M), {"alphas": [0.1, np.inf], "betas": [0.01, 1.0], "cv": 3}
+    linear = SharedSubspaceClassifierCV(**grid).fit(data.X, Y)
+    kernel = SharedSubspaceClassifierCV(**grid, kernel="precomputed").fit(data.X @ data.X.T, Y)
+    np.testing.assert_allclose(kernel.score_grid_, linear.score_grid_, atol=1e-8)
+    np.testing.assert_allclose(kernel.oof_scores_, linear.oof_scores_, atol=1e-8)
+
+
+@pytest.mark.parametrize("estimator", BOTH)
+def test_a_single_observed_cell(estimator, data):
+    Y = np.full((80, 5), np.nan)
+    Y[3, 2] = 1
+    model = estimator().fit(data.X, Y)
+    np.testing.assert_array_equal(model.decision_function(data.X[:2]), [[-1, -1, 1, -1, -1]] * 2)
+    np.testing.assert_array_equal(model.predict(data.X[:1]), [[0, 0, 1, 0, 0]])
+
+
 def test_samples_without_weight_are_in_no_fold(data, M, rng):
     Y, w = blank(data.Y, M), rng.integers(0, 3, 80).astype(float)
     model = SharedSubspaceClassifierCV([0.1], [0.1], 2, cv=3).fit(data.X, Y, sample_weight=w)
