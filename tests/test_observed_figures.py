@@ -1,4 +1,4 @@
-"""Metrics and thresholds of labels that are not observed, cell by cell, row by row, label by label."""
+"""Metrics and thresholds of labels that are not observed, by cell, by row and by label."""
 
 import numpy as np
 import pytest
