@@ -134,3 +134,51 @@ def penalised_discriminant_analysis(X, y, l2, omega):
     V = V[:, ::-1][:, : len(classes) - 1]
     Z, M = X @ V, means @ V
     return V, Z @ M.T - 0.5 * (M**2).sum(axis=1)
+
+
+def masked_ridge(X, T, observed, shift, weights=None, centre=True):
+    """Solve each label's ridge regression on its own samples; the penalty is N s for all labels.
+
+    N is the mean weight of a label's samples. Labels without samples have no weights.
+    """
+    w = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=float)
+    sizes = w @ observed
+    N = sizes[sizes > 0].mean()
+    U, b = np.zeros((X.shape[1], T.shape[1])), np.full(T.shape[1], -1.0 if centre else 0.0)
+    for j in np.flatnonzero(sizes > 0):
+        o = observed[:, j] & (w > 0)
+        u, intercept = ridge(X[o], T[o, j : j + 1], shift * N / sizes[j], w[o], centre)
+        U[:, j], b[j] = u[:, 0], intercept[0]
+    return U, b
+
+
+def masked_intercept(X, T, observed, U, weights=None):
+    """Give the intercepts at which each label's residuals sum to zero on its own samples."""
+    w = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=float)
+    sizes = w @ observed
+    sums = w @ np.where(observed, T - X @ U, 0.0)
+    return np.where(sizes > 0, sums / np.where(sizes > 0, sizes, 1), -1.0)
+
+
+def masked_ml_ls(X, T, observed, alpha, beta, r, weights=None):
+    """Shared-subspace least squares of labels with samples of their own: U and intercepts."""
+    A = masked_ridge(X, T, observed, beta, weights)[0]
+    if np.isinf(alpha):
+        large = 1e8  # alpha B is X't / N up to 1e-8 relative
+        B, C = np.zeros_like(A), large * masked_ridge(X, T, observed, large, weights)[0]
+    else:
+        B = C = masked_ridge(X, T, observed, alpha + beta, weights)[0]
+    S = A.T @ C
+    W = np.linalg.eigh(S + S.T)[1][:, ::-1][:, :r]
+    U = B + (A - B) @ W @ W.T
+    return U, masked_intercept(X, T, observed, U, weights)
+
+
+def masked_objective(X, T, observed, U, alpha, beta, r):
+    """Give the objective at its best intercepts and subspace, and its gradient in U."""
+    N = observed.sum(axis=0)[observed.any(axis=0)].mean()
+    R = np.where(observed, X @ U + masked_intercept(X, T, observed, U) - T, 0.0)
+    left, s, _ = np.linalg.svd(U, full_matrices=False)
+    off = U - left[:, :r] @ (left[:, :r].T @ U)
+    value = np.sum(R**2) / N + alpha * np.sum(s[r:] ** 2) + beta * np.sum(U**2)
+    return value, 2 * X.T @ R / N + 2 * alpha * off + 2 * beta * U

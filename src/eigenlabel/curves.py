@@ -98,11 +98,14 @@ def cut_thresholds(ordered: np.ndarray, count: np.ndarray) -> np.ndarray:
     """Give thresholds t such that ``score > t`` holds for just the ``count`` highest scores.
 
     ``ordered`` is (..., n), descending; ``count`` (...,) must not cut ties apart. The threshold is
-    the middle of the gap; +inf predicts nothing, -inf everything.
+    the middle of the gap; +inf predicts nothing, -inf everything. Scores of -inf stand for samples
+    that are not observed and have no part in it.
     """
     n = ordered.shape[-1]
     above = np.take_along_axis(ordered, np.maximum(count - 1, 0)[..., None], axis=-1)[..., 0]
     below = np.take_along_axis(ordered, np.minimum(count, n - 1)[..., None], axis=-1)[..., 0]
+    last = (count == n) | np.isneginf(below)
+    below = np.where(last, above, below)
     middle = below + (above - below) / 2
     middle = np.where(middle < above, middle, below)  # neighbouring floats have no middle
-    return np.where(count == 0, np.inf, np.where(count == n, -np.inf, middle))
+    return np.where(count == 0, np.inf, np.where(last, -np.inf, middle))

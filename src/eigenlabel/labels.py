@@ -12,10 +12,29 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 HINT = "Use sklearn.preprocessing.MultiLabelBinarizer to turn lists of labels into a 0/1 matrix."
+MISSING = (
+    "NaN stands for 'not observed', which fit of SharedSubspaceClassifier and "
+    "SharedSubspaceClassifierCV, thresholds and metrics (in y_true) understand, and nothing else. "
+    "Here every label of every sample must be 0 or 1: drop the samples or labels with NaN, or say "
+    "what they are."
+)
 
 
 def check_label_matrix(Y: Any, name: str = "y") -> np.ndarray:
     """Turn a dense or sparse 0/1 label matrix (n, m) into a boolean one, or say what is wrong."""
+    checked, observed = check_observed_labels(Y, name)
+    if observed is not None:
+        row, column = np.argwhere(~observed)[0]
+        raise ValueError(f"{name} contains NaN, at [{row}, {column}]. {MISSING}")
+    return checked
+
+
+def check_observed_labels(Y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray | None]:
+    """Turn a label matrix (n, m) of 0, 1 and NaN into a boolean one and what of it is observed.
+
+    NaN, None and pandas' NA are not observed, and False in the first matrix. The second is None if
+    everything is observed. What a sparse matrix does not store is an observed 0.
+    """
     if sp.issparse(Y):
         Y = Y.toarray()
     elif not isinstance(Y, np.ndarray):
@@ -30,23 +49,40 @@ def check_label_matrix(Y: Any, name: str = "y") -> np.ndarray:
     if Y.shape[1] == 0:
         raise ValueError(f"{name} has no columns: at least one label is needed.")
     if Y.dtype.kind == "O":
-        try:
-            Y = Y.astype(float)
-        except (TypeError, ValueError) as error:
-            odd = next(v for v in Y.flat if not isinstance(v, (bool, int, float)))
-            raise ValueError(f"{name} must hold 0 and 1, found {odd!r}. {HINT}") from error
+        Y = _plain(Y, name)
     if Y.dtype.kind not in "biuf":
         raise ValueError(f"{name} must hold 0 and 1, got dtype {Y.dtype}. {HINT}")
     if Y.dtype.kind == "b":
-        return Y
-    if Y.dtype.kind == "f" and np.isnan(Y).any():
-        raise ValueError(f"{name} contains NaN: every label of every sample must be 0 or 1.")
-    odd = (Y != 0) & (Y != 1)
+        return Y, None
+    odd, missing = (Y != 0) & (Y != 1), np.zeros(0, dtype=bool)
+    if Y.dtype.kind == "f":
+        missing = np.isnan(Y)
+        odd &= ~missing
     if odd.any():
         value = Y[odd][0]
-        advice = "Pass (Y > 0)." if np.isin(Y, (-1, 1)).all() else HINT
+        advice = HINT
+        if np.isin(Y[~np.isnan(Y)], (-1, 1)).all():
+            advice = "Pass np.where(np.isnan(Y), Y, Y > 0)." if missing.any() else "Pass (Y > 0)."
         raise ValueError(f"{name} must be a label matrix of 0 and 1, found {value}. {advice}")
-    return Y != 0
+    if missing.any():
+        return Y == 1, ~missing
+    return Y != 0, None
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell None and pandas' NA, by its name because pandas need not be there."""
+    return value is None or type(value).__name__ == "NAType"
+
+
+def _plain(Y: np.ndarray, name: str) -> np.ndarray:
+    """Give a matrix of objects as numbers, missing ones as NaN."""
+    missing = np.array([_is_missing(value) for value in Y.flat], dtype=bool)
+    Y = np.where(missing.reshape(Y.shape), np.nan, Y)
+    try:
+        return Y.astype(float)
+    except (TypeError, ValueError) as error:
+        odd = next(v for v in Y.flat if not isinstance(v, (bool, int, float)))
+        raise ValueError(f"{name} must hold 0 and 1, found {odd!r}. {HINT}") from error
 
 
 @dataclass(frozen=True)
@@ -74,6 +110,20 @@ class LabelCodec:
         if sp.issparse(y):
             return cls("matrix", np.arange(y.shape[1]), type(y)), check_label_matrix(y)
         return cls._fit_vector(y)
+
+    @classmethod
+    def fit_observed(cls, y: Any) -> tuple["LabelCodec", np.ndarray, np.ndarray | None]:
+        """Give the codec of y, its boolean label matrix (n, m) and what of it is observed.
+
+        The last is None if everything is. A vector of classes with NaN is refused.
+        """
+        if y is None or _is_vector(y):
+            return (*cls.fit(y), None)
+        Y, observed = check_observed_labels(y)
+        if observed is None:
+            return (*cls.fit(y), None)
+        names = np.asarray(y.columns) if hasattr(y, "columns") else np.arange(Y.shape[1])
+        return cls("matrix", names, type(y) if sp.issparse(y) else None), Y, observed
 
     @classmethod
     def _fit_vector(cls, y: Any) -> tuple["LabelCodec", np.ndarray]:
@@ -181,17 +231,35 @@ class LabelCodec:
         return self.classes[(scores[:, 0] > 0).astype(int)]
 
 
+def has_missing(y: Any) -> bool:
+    """Tell whether y is a label matrix of which not everything is observed."""
+    return not _is_vector(y) and check_observed_labels(y)[1] is not None
+
+
 def _is_vector(y: Any) -> bool:
     """Tell class labels (1-D, or one column that is not 0/1) from a label matrix."""
+    if sp.issparse(y):
+        return False
     try:
         array = np.asarray(y)
     except ValueError:
         return False
     if array.ndim != 2:
         return True
-    if array.shape[1] != 1:
+    return array.shape[1] == 1 and not _holds_labels(array)
+
+
+def _holds_labels(column: np.ndarray) -> bool:
+    """Tell a column of 0, 1 and missing values from one of classes."""
+    if column.dtype.kind == "O" and any(_is_missing(value) for value in column.flat):
+        try:
+            column = _plain(column, "y")
+        except ValueError:
+            return False
+    if column.dtype.kind not in "biuf":
         return False
-    return not (array.dtype.kind in "biuf" and np.isin(array, (0, 1)).all())
+    observed = column[~np.isnan(column)]
+    return bool(np.isin(observed, (0, 1)).all())
 
 
 def signed_targets(Y: np.ndarray) -> np.ndarray:

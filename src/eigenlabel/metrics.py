@@ -11,11 +11,14 @@ scores by the others. Conventions, all stated at each function:
   arranged) or go by descending label index (``ties="index"``, ML-kNN's code).
 * Labels without a positive or without a negative have no AUC and are left out of its mean; those
   without a positive are left out of the figures by label of paper 003.
+* Cells of ``y_true`` that are NaN were not observed. A metric sees the others alone, in every row
+  and column: it ranks a sample's observed labels, a label's observed samples. Rows and columns
+  without any are left out of means.
 
 A mean over nothing is NaN.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,28 +27,34 @@ import scipy.sparse as sp
 from scipy.stats import rankdata
 
 from eigenlabel._validation import check_choice, check_number, check_row_weights, check_scores
-from eigenlabel.labels import check_label_matrix
+from eigenlabel.labels import check_label_matrix, check_observed_labels
 
+Observed = np.ndarray | None  # (n, m), None if every cell is
 Weights = np.ndarray | None
 
 
-def _pair(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
-    Y, P = check_label_matrix(y_true, "y_true"), check_label_matrix(y_pred, "y_pred")
+def _pair(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray, Observed]:
+    """Give true and predicted labels, neither where a cell is not observed, and what is."""
+    (Y, observed), P = check_observed_labels(y_true, "y_true"), check_label_matrix(y_pred, "y_pred")
     if Y.shape != P.shape:
         raise ValueError(f"y_true has shape {Y.shape}, y_pred {P.shape}.")
-    return Y, P
+    return Y, P if observed is None else P & observed, observed
 
 
-def _scored(y_true: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
-    Y = check_label_matrix(y_true, "y_true")
-    return Y, check_scores("scores", scores, Y.shape)
+def _scored(y_true: Any, scores: Any) -> tuple[np.ndarray, np.ndarray, Observed]:
+    """Give true labels, scores, -inf where a cell is not observed, and what is."""
+    Y, observed = check_observed_labels(y_true, "y_true")
+    F = check_scores("scores", scores, Y.shape)
+    return Y, F if observed is None else np.where(observed, F, -np.inf), observed
 
 
-def _weights(sample_weight: Any, n: int) -> np.ndarray:
+def _weights(sample_weight: Any, n: int, observed: Observed = None) -> np.ndarray:
+    """Give the weights of rows, zero for those without an observed cell."""
     if n == 0:
         raise ValueError("No samples: a metric needs at least one.")
     weights = check_row_weights(sample_weight, n)
-    return np.ones(n) if weights is None else weights
+    weights = np.ones(n) if weights is None else weights
+    return weights if observed is None else weights * observed.any(axis=1)
 
 
 def _average(values: np.ndarray, weights: np.ndarray) -> float:
@@ -63,14 +72,18 @@ def f1_from_counts(
 
 def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Weights = None) -> float:
     """Give the share of wrong entries of the label matrix, all rows counted."""
-    Y, P = _pair(y_true, y_pred)
-    return _average((Y != P).mean(axis=1), _weights(sample_weight, len(Y)))
+    Y, P, observed = _pair(y_true, y_pred)
+    w = _weights(sample_weight, len(Y))
+    if observed is None:
+        return _average((Y != P).mean(axis=1), w)
+    size = observed.sum(axis=1)
+    return _average((Y != P).sum(axis=1) / np.maximum(size, 1), w * size)
 
 
 def accuracy(y_true: Any, y_pred: Any, *, sample_weight: Weights = None) -> float:
-    """Give the share of rows whose label set is right as a whole."""
-    Y, P = _pair(y_true, y_pred)
-    return _average((Y == P).all(axis=1), _weights(sample_weight, len(Y)))
+    """Give the share of rows whose label set is right as a whole, as far as it is observed."""
+    Y, P, observed = _pair(y_true, y_pred)
+    return _average((Y == P).all(axis=1), _weights(sample_weight, len(Y), observed))
 
 
 def _label_counts(Y: np.ndarray, P: np.ndarray, sample_weight: Weights) -> tuple[np.ndarray, ...]:
@@ -81,16 +94,23 @@ def _label_counts(Y: np.ndarray, P: np.ndarray, sample_weight: Weights) -> tuple
 def f1_macro(
     y_true: Any, y_pred: Any, *, zero_division: float = 0.0, sample_weight: Weights = None
 ) -> float:
-    """Give the mean over labels of their F1; a label with 0/0 counts as ``zero_division``."""
-    counts = _label_counts(*_pair(y_true, y_pred), sample_weight)
-    return float(f1_from_counts(*counts, zero_division).mean())
+    """Give the mean over labels of their F1; a label with 0/0 counts as ``zero_division``.
+
+    Labels that are never observed are left out.
+    """
+    Y, P, observed = _pair(y_true, y_pred)
+    f1 = f1_from_counts(*_label_counts(Y, P, sample_weight), zero_division)
+    if observed is None:
+        return float(f1.mean())
+    known = _weights(sample_weight, len(Y)) @ observed > 0
+    return _average(f1[known], np.ones(known.sum()))
 
 
 def f1_micro(
     y_true: Any, y_pred: Any, *, zero_division: float = 0.0, sample_weight: Weights = None
 ) -> float:
     """Give F1 of all entries of the label matrix together."""
-    counts = _label_counts(*_pair(y_true, y_pred), sample_weight)
+    counts = _label_counts(*_pair(y_true, y_pred)[:2], sample_weight)
     return float(f1_from_counts(*(c.sum() for c in counts), zero_division))
 
 
@@ -98,9 +118,9 @@ def f1_samples(
     y_true: Any, y_pred: Any, *, zero_division: float = 0.0, sample_weight: Weights = None
 ) -> float:
     """Give the mean over samples of the F1 of their label set."""
-    Y, P = _pair(y_true, y_pred)
+    Y, P, observed = _pair(y_true, y_pred)
     f1 = f1_from_counts((Y & P).sum(axis=1), P.sum(axis=1), Y.sum(axis=1), zero_division)
-    return _average(f1, _weights(sample_weight, len(Y)))
+    return _average(f1, _weights(sample_weight, len(Y), observed))
 
 
 def _ranks(scores: np.ndarray, ties: str) -> np.ndarray:
@@ -111,16 +131,26 @@ def _ranks(scores: np.ndarray, ties: str) -> np.ndarray:
     return rankdata(-scores[:, ::-1], method="ordinal", axis=1)[:, ::-1]
 
 
+def _false(Y: np.ndarray, observed: Observed) -> np.ndarray:
+    """Mark the labels that are known to be absent."""
+    return ~Y if observed is None else observed & ~Y
+
+
 def _row_means(per_label: np.ndarray, Y: np.ndarray) -> np.ndarray:
     return (per_label * Y).sum(axis=1) / np.maximum(Y.sum(axis=1), 1)
 
 
 def _over_rows(
-    values: np.ndarray, Y: np.ndarray, perfect: float, trivial: str, sample_weight: Weights
+    values: np.ndarray,
+    Y: np.ndarray,
+    observed: Observed,
+    perfect: float,
+    trivial: str,
+    sample_weight: Weights,
 ) -> float:
     check_choice("trivial", trivial, ("skip", "count"))
-    ordered = Y.any(axis=1) & ~Y.all(axis=1)
-    w = _weights(sample_weight, len(Y))
+    ordered = Y.any(axis=1) & _false(Y, observed).any(axis=1)
+    w = _weights(sample_weight, len(Y), observed)
     if trivial == "skip":
         return _average(values[ordered], w[ordered])
     return _average(np.where(ordered, values, perfect), w)
@@ -133,12 +163,12 @@ def ranking_loss(
 
     Equals scikit-learn's ``label_ranking_loss`` with ``trivial="count"``.
     """
-    Y, F = _scored(y_true, scores)
+    Y, F, observed = _scored(y_true, scores)
     above = rankdata(-F, method="max", axis=1)  # labels scored at least as high
     true_above = rankdata(np.where(Y, -F, np.inf), method="max", axis=1)
-    false = np.maximum((~Y).sum(axis=1), 1)
+    false = np.maximum(_false(Y, observed).sum(axis=1), 1)
     loss = _row_means(above - true_above, Y) / false
-    return _over_rows(loss, Y, 0.0, trivial, sample_weight)
+    return _over_rows(loss, Y, observed, 0.0, trivial, sample_weight)
 
 
 def average_precision(
@@ -153,20 +183,20 @@ def average_precision(
 
     Equals scikit-learn's ``label_ranking_average_precision_score`` with ``trivial="count"``.
     """
-    Y, F = _scored(y_true, scores)
+    Y, F, observed = _scored(y_true, scores)
     rank = _ranks(F, ties)
     order = np.where(Y, rank, np.inf)  # among true labels, by the same rank
     true_rank = rankdata(order, method="max", axis=1)
-    return _over_rows(_row_means(true_rank / rank, Y), Y, 1.0, trivial, sample_weight)
+    return _over_rows(_row_means(true_rank / rank, Y), Y, observed, 1.0, trivial, sample_weight)
 
 
 def one_error(
     y_true: Any, scores: Any, *, trivial: str = "skip", sample_weight: Weights = None
 ) -> float:
     """Give the share of samples whose top label is wrong; a hit if any of the tied top is true."""
-    Y, F = _scored(y_true, scores)
+    Y, F, observed = _scored(y_true, scores)
     top = F.max(axis=1, keepdims=True) == F
-    return _over_rows(~(top & Y).any(axis=1), Y, 0.0, trivial, sample_weight)
+    return _over_rows(~(top & Y).any(axis=1), Y, observed, 0.0, trivial, sample_weight)
 
 
 def coverage(
@@ -176,7 +206,7 @@ def coverage(
 
     One less than scikit-learn's ``coverage_error``; rows without labels are left out.
     """
-    Y, F = _scored(y_true, scores)
+    Y, F, _ = _scored(y_true, scores)
     deepest = np.where(Y, _ranks(F, ties), 0).max(axis=1)
     some = Y.any(axis=1)
     return _average(deepest[some] - 1.0, _weights(sample_weight, len(Y))[some])
@@ -192,12 +222,21 @@ def _auc(y: np.ndarray, s: np.ndarray, w: np.ndarray) -> float:
     return float(positive @ below / total) if total > 0 else float("nan")
 
 
+def _columns(
+    Y: np.ndarray, F: np.ndarray, observed: Observed, sample_weight: Weights
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Go through the labels: their observed truth, scores and weights."""
+    w = _weights(sample_weight, len(Y))
+    for j in range(Y.shape[1]):
+        rows = slice(None) if observed is None else observed[:, j]
+        yield Y[rows, j], F[rows, j], w[rows]
+
+
 def auc_per_label(y_true: Any, scores: Any, *, sample_weight: Weights = None) -> np.ndarray:
     """Give the area under the ROC curve of each label (m,), NaN where it is undefined."""
-    Y, F = _scored(y_true, scores)
-    if sample_weight is not None:
-        w = _weights(sample_weight, len(Y))
-        return np.array([_auc(Y[:, j], F[:, j], w) for j in range(Y.shape[1])])
+    Y, F, observed = _scored(y_true, scores)
+    if sample_weight is not None or observed is not None:
+        return np.array([_auc(*cells) for cells in _columns(Y, F, observed, sample_weight)])
     positive = Y.sum(axis=0)
     pairs = positive * (len(Y) - positive)
     below = (rankdata(F, axis=0) * Y).sum(axis=0) - positive * (positive + 1) / 2
@@ -213,9 +252,10 @@ def auc_macro(y_true: Any, scores: Any, *, sample_weight: Weights = None) -> flo
 
 def auc_micro(y_true: Any, scores: Any, *, sample_weight: Weights = None) -> float:
     """Give the AUC of all entries of the label matrix together."""
-    Y, F = _scored(y_true, scores)
+    Y, F, observed = _scored(y_true, scores)
     w = np.repeat(_weights(sample_weight, len(Y)), Y.shape[1])
-    return _auc(Y.ravel(), F.ravel(), w)
+    cells = slice(None) if observed is None else observed.ravel()
+    return _auc(Y.ravel()[cells], F.ravel()[cells], w[cells])
 
 
 def _top(F: np.ndarray, k: int) -> np.ndarray:
@@ -224,24 +264,26 @@ def _top(F: np.ndarray, k: int) -> np.ndarray:
     top = np.argsort(-F, axis=1, kind="stable")[:, :k]
     marked = np.zeros(F.shape, dtype=bool)
     np.put_along_axis(marked, top, True, axis=1)
-    return marked
+    return marked & np.isfinite(F)  # not where nothing is observed
 
 
 def precision_at_k(y_true: Any, scores: Any, k: int = 5, *, sample_weight: Weights = None) -> float:
     """Give the share of true labels among the k highest scores; ties go to the first label.
 
-    The denominator is k for every row, as in the Extreme Classification Repository.
+    The denominator is k for every row, as in the Extreme Classification Repository; in rows with
+    fewer observed labels it is their number.
     """
-    Y, F = _scored(y_true, scores)
-    hits = (Y & _top(F, k)).sum(axis=1) / k
-    return _average(hits, _weights(sample_weight, len(Y)))
+    Y, F, observed = _scored(y_true, scores)
+    given = k if observed is None else np.clip(observed.sum(axis=1), 1, k)
+    hits = (Y & _top(F, k)).sum(axis=1) / given
+    return _average(hits, _weights(sample_weight, len(Y), observed))
 
 
 def _label_shares_at_k(
     y_true: Any, scores: Any, k: int, sample_weight: Weights
 ) -> tuple[np.ndarray, np.ndarray]:
     """Give precision and recall of the labels that occur, each sample given its k top labels."""
-    Y, F = _scored(y_true, scores)
+    Y, F, _ = _scored(y_true, scores)
     hits, predicted, positives = _label_counts(Y, _top(F, k), sample_weight)
     known = positives > 0
     precision = hits / np.where(predicted > 0, predicted, 1.0)
@@ -304,9 +346,8 @@ def label_average_precision(y_true: Any, scores: Any, *, sample_weight: Weights 
     the worst rank, labels without a positive are left out. Equals the mean of scikit-learn's
     ``average_precision_score``.
     """
-    Y, F = _scored(y_true, scores)
-    w = _weights(sample_weight, len(Y))
-    found = np.array([_label_average_precision(Y[:, j], F[:, j], w) for j in range(Y.shape[1])])
+    columns = _columns(*_scored(y_true, scores), sample_weight)
+    found = np.array([_label_average_precision(*cells) for cells in columns])
     found = found[~np.isnan(found)]
     return _average(found, np.ones(len(found)))
 

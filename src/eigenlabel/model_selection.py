@@ -161,7 +161,7 @@ class _LabelSplitter:
         if y is None:
             raise ValueError("The 'y' parameter should not be None: the splits follow the labels.")
         X, y, groups = indexable(X, y, groups)
-        return LabelCodec.fit(y)[1], None if groups is None else np.asarray(groups)
+        return LabelCodec.fit_observed(y)[1], None if groups is None else np.asarray(groups)
 
 
 class MultilabelStratifiedKFold(_LabelSplitter, BaseCrossValidator):
@@ -170,6 +170,7 @@ class MultilabelStratifiedKFold(_LabelSplitter, BaseCrossValidator):
     Labels with two or more positives have one outside each fold, so that a model can be trained on
     them, where swapping pairs of rows can bring that about (very few rows with very many labels
     may defeat it); a label with a single positive is missing once, when its sample is held out.
+    Cells of y that are not observed (NaN) are no positives.
     With ``groups``, samples of a group stay together and shares are kept as well as groups allow.
 
     Parameters

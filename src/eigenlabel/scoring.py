@@ -13,7 +13,7 @@ from sklearn.metrics import get_scorer
 
 from eigenlabel._validation import takes_weights
 from eigenlabel.labels import LabelCodec
-from eigenlabel.metrics import METRICS, f1_from_counts
+from eigenlabel.metrics import METRICS, Metric, f1_from_counts
 from eigenlabel.thresholds import Rule
 
 
@@ -65,6 +65,7 @@ class GridScorer:
     y : the target as given, for scorers of scikit-learn
     fold : (n,) number of each sample's fold
     weights : (n,) or None
+    observed : (m, n) cells that count, or None for all
     """
 
     def __init__(
@@ -75,12 +76,19 @@ class GridScorer:
         y: Any,
         fold: np.ndarray,
         weights: np.ndarray | None,
+        observed: np.ndarray | None = None,
     ) -> None:
         self.codec, self.truth, self.y, self.weights = codec, truth, y, weights
+        self.observed = observed
         self.fold, self.n_folds = fold, int(fold.max()) + 1
         self.counted = _COUNTED.get(scoring) if isinstance(scoring, str) else None
         self.scorer = _scorer(scoring, codec)
         self.metric = METRICS[scoring] if self.scorer is None else None
+        self.reference = truth.T
+        if observed is not None:
+            _check_takes_missing(scoring, self.metric)
+            self.counted = None  # counts know nothing of cells
+            self.reference = np.where(observed, truth, np.nan).T
 
     def score(
         self, scores: np.ndarray, rule: Rule, thresholds: np.ndarray, by_fold: bool
@@ -155,7 +163,7 @@ class GridScorer:
     ) -> float:
         if self.metric is not None:
             given = scores if self.metric.reads == "scores" else rule.decide(scores, thresholds)
-            value = self.metric.function(self.truth.T[mask], given, sample_weight=weights)
+            value = self.metric.function(self.reference[mask], given, sample_weight=weights)
             return value if self.metric.greater_is_better else -value
         assert self.scorer is not None
         estimator = PrecomputedScores(self.codec, rule, thresholds)
@@ -163,6 +171,15 @@ class GridScorer:
         if weights is not None and takes_weights(self.scorer):
             extra["sample_weight"] = weights
         return float(self.scorer(estimator, scores, self.y[mask], **extra))
+
+
+def _check_takes_missing(scoring: str | Callable[..., float], metric: Metric | None) -> None:
+    if metric is None and not callable(scoring):
+        raise ValueError(
+            f"y has labels that are not observed (NaN), which scikit-learn's scoring={scoring!r} "
+            f"does not take: use one of {', '.join(METRICS)}, or a callable "
+            "scorer(estimator, X, y) that leaves NaN in y out."
+        )
 
 
 def _scorer(scoring: str | Callable[..., float], codec: LabelCodec) -> Callable[..., float] | None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from eigenlabel._validation import check_number, check_row_weights, check_scores
 from eigenlabel.curves import CutCurves, cut_thresholds
-from eigenlabel.labels import check_label_matrix
+from eigenlabel.labels import check_observed_labels
 
 
 @dataclass(frozen=True)
@@ -23,14 +23,39 @@ class Rule:
     name: ClassVar[str]
 
     def fit(self, scores: Any, Y: Any, sample_weight: np.ndarray | None = None) -> np.ndarray:
-        """Give the thresholds (m,) for scores (n, m) of a 0/1 label matrix (n, m)."""
-        Y = check_label_matrix(Y, "Y")
+        """Give the thresholds (m,) for scores (n, m) of a 0/1 label matrix (n, m).
+
+        Cells of Y that are NaN were not observed: a label's threshold is fitted to the others.
+        """
+        Y, observed = check_observed_labels(Y, "Y")
         scores = check_scores("scores", scores, Y.shape)
         if not len(Y):
             raise ValueError("No samples: thresholds need at least one.")
         sample_weight = check_row_weights(sample_weight, len(Y))
         grid = np.ascontiguousarray(scores.T)[None]
-        return self.fit_grid(grid, np.ascontiguousarray(Y.T), sample_weight)[0]
+        truth = np.ascontiguousarray(Y.T)
+        if observed is None:
+            return self.fit_grid(grid, truth, sample_weight)[0]
+        return self.fit_observed(grid, truth, sample_weight, observed.T)[0]
+
+    def fit_observed(
+        self,
+        scores: np.ndarray,
+        truth: np.ndarray,
+        weights: np.ndarray | None,
+        observed: np.ndarray,
+    ) -> np.ndarray:
+        """Give thresholds (g, m) for g sets of scores (g, m, n) of which ``observed`` (m, n) count.
+
+        A label that is never observed gets +inf and is predicted for nobody.
+        """
+        known = observed.any(axis=1)
+        out = np.full(scores.shape[:2], np.inf)
+        if known.any():
+            # Scores of -inf are below every cut.
+            counting = np.where(observed[known], scores[:, known], -np.inf)
+            out[:, known] = self.fit_grid(counting, truth[known] & observed[known], weights)
+        return out
 
     def fit_grid(
         self, scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None

@@ -14,7 +14,7 @@ costs: all shifts and labels share it as columns.
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -33,6 +33,13 @@ Product = Callable[[Floats], Floats]
 EPS = float(np.finfo(np.float64).eps)
 ROUGH = 1e-5  # residuals that float32 reaches
 CACHE = 2**16  # numbers of an array that are updated while they are in the processor's cache
+
+
+class Normal(Protocol):
+    """A symmetric positive semi-definite matrix as products."""
+
+    def normal(self, P: Floats) -> tuple[Floats, Floats]:
+        """Give the product with P and, for each column p, p'(product)."""
 
 
 class Krylov:
@@ -113,6 +120,10 @@ class KrylovFactor(Krylov):
         Tc = Tc if w is None else w[:, None] * Tc
         return self.operator.rmatmat(Tc.astype(self.dtype, copy=False))
 
+    def _system(self, T: Floats, part: slice) -> "tuple[Normal, Floats]":  # noqa: ARG002
+        """Give the equations of some labels, whose targets are T: products and right side."""
+        return self.operator, self._right_side(T)
+
     def solve(self, T: Floats, shifts: Sequence[float]) -> Floats:
         """Give (len(shifts), d, m) weights; of minimum norm at shift 0."""
         distinct = np.array(sorted({self.total * s for s in shifts}))
@@ -125,8 +136,10 @@ class KrylovFactor(Krylov):
         self.n_iter = 0
         for start in range(0, m, group):
             part = slice(start, start + group)
-            B = self._right_side(T[:, part])
-            steps = self._solve_group(B, distinct, diagonal, out[:, :, part], residuals[:, part])
+            operator, B = self._system(T[:, part], part)
+            steps = self._solve_group(
+                operator, B, distinct, diagonal, out[:, :, part], residuals[:, part]
+            )
             self.n_iter = max(self.n_iter, steps)
         order = [int(np.searchsorted(distinct, self.total * s)) for s in shifts]
         self.residuals = residuals[order]
@@ -147,7 +160,13 @@ class KrylovFactor(Krylov):
         return diagonal if np.sqrt(gain) > len(shifts) else None
 
     def _solve_group(
-        self, B: Floats, shifts: Floats, diagonal: Floats | None, out: Floats, residuals: Floats
+        self,
+        operator: "Normal",
+        B: Floats,
+        shifts: Floats,
+        diagonal: Floats | None,
+        out: Floats,
+        residuals: Floats,
     ) -> int:
         """Fill in solutions and residuals of some labels; give the number of iterations."""
         together = len(shifts)
@@ -156,11 +175,11 @@ class KrylovFactor(Krylov):
         steps = 0
         if together:
             out[:together], residuals[:together], steps = shifted_cg(
-                self.operator, B, shifts[:together], self.tol, self.max_iter
+                operator, B, shifts[:together], self.tol, self.max_iter
             )
         for i in range(together, len(shifts)):
             out[i], residuals[i], more = diagonal_cg(
-                self.operator, B, shifts[i], np.asarray(diagonal), self.tol, self.max_iter
+                operator, B, shifts[i], np.asarray(diagonal), self.tol, self.max_iter
             )
             steps = max(steps, more)
         return steps
@@ -191,7 +210,7 @@ class KrylovFactor(Krylov):
 
 
 def shifted_cg(
-    operator: CentredOperator, B: Floats, shifts: Floats, tol: float, max_iter: int
+    operator: Normal, B: Floats, shifts: Floats, tol: float, max_iter: int
 ) -> tuple[Floats, Floats, int]:
     """Solve ``(Xc'WXc + s I) x = b`` for all columns b of B and all ascending shifts.
 
@@ -243,7 +262,7 @@ def shifted_cg(
 
 
 def diagonal_cg(
-    operator: CentredOperator,
+    operator: Normal,
     B: Floats,
     shift: float,
     diagonal: Floats,

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from eigenlabel._validation import check_choice
 from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._files import DataError, decode, read_bytes, stem
 from eigenlabel.datasets._like import about_labels, match, no_labels, skips_labels
@@ -361,9 +362,17 @@ class ArffReader:
     """
 
     def __init__(
-        self, path: Path, head: str, xml: Any, like: Any = None, labelled: bool = True
+        self,
+        path: Path,
+        head: str,
+        xml: Any,
+        like: Any = None,
+        labelled: bool = True,
+        missing_labels: str = "error",
     ) -> None:
+        check_choice("missing_labels", missing_labels, ("error", "nan"))
         self.path, self.like, self.labelled, self.sparse = path, like, labelled, None
+        self.missing = missing_labels == "nan"
         relation, self.columns, self.first = _header(path, head)
         self.names = np.array(self.columns.names)
         ((double, count),) = Counter(self.columns.names).most_common(1)
@@ -400,8 +409,11 @@ class ArffReader:
             return Y, self.like.label_names, about_labels(self.labelled)
         Y = sp.csr_array(values[:, self.is_label])
         Y.eliminate_zeros()
-        if not (Y.data == 1).all():
-            raise DataError(self.path, f"labels must be 0 or 1, found {Y.data[Y.data != 1][0]:g}")
+        odd = Y.data[(Y.data != 1) & ~(np.isnan(Y.data) & self.missing)]
+        if odd.size:
+            hint = "; pass missing_labels='nan' if '?' means not observed"
+            hint = hint if np.isnan(odd[0]) else ""
+            raise DataError(self.path, f"labels must be 0 or 1, found {odd[0]:g}{hint}")
         return Y, self.names[self.is_label], ()
 
 
@@ -411,6 +423,7 @@ def load_mulan(
     xml: Any = None,
     like: Any = None,
     labelled: bool = True,
+    missing_labels: str = "error",
     encoding: str = "utf-8",
     max_bytes: int | None = None,
 ) -> Dataset:
@@ -427,12 +440,13 @@ def load_mulan(
     path : str or Path
     xml : path of the label file, or None to look for it
     like, labelled : as for :func:`load`; labels are then the attributes that like has as labels
+    missing_labels : "error", or "nan": a ``?`` is a label that was not observed, NaN in Y
     encoding : of the text
     max_bytes : largest decompressed size to read, a quarter of memory by default
     """
     path = Path(path)
     text = decode(path, read_bytes(path, max_bytes), encoding)
-    reader = ArffReader(path, text, xml, like, labelled)
+    reader = ArffReader(path, text, xml, like, labelled, missing_labels)
     rows, numbers = list_rows(text, reader.first)
     if not rows:
         raise DataError(path, "no data after @data")

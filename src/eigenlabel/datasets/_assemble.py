@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
+from eigenlabel._validation import check_choice
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets._columns import (
     Lists,
@@ -94,15 +95,20 @@ def _labels(
     extra = next((name for name in roles.columns if name not in wanted), None)
     if extra is not None:
         raise DataError(table.path, unknown("label", extra, names))
-    rows = [np.flatnonzero(_label_column(table, roles.columns[name])) for name in names]
+    check_choice("missing_labels", options.missing_labels, ("error", "nan"))
+    allowed = options.missing_labels == "nan"
+    rows, values = [], []
+    for name in names:
+        column = _label_column(table, roles.columns[name], allowed)
+        rows.append(np.flatnonzero(column))  # NaN among them
+        values.append(column[rows[-1]])
     ends = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
-    ones = np.ones(ends[-1], dtype=np.int8)
-    Y = sp.csc_array((ones, np.concatenate(rows), ends), shape=(table.height, len(names)))
-    return Y.tocsr(), names
+    parts = np.concatenate(values), np.concatenate(rows), ends
+    return sp.csc_array(parts, shape=(table.height, len(names))).tocsr(), names
 
 
-def _label_column(table: Table, name: str) -> np.ndarray:
-    """Read a column of 0 and 1."""
+def _label_column(table: Table, name: str, allowed: bool) -> np.ndarray:
+    """Read a column of 0 and 1, and of nothing (NaN) where that is allowed."""
     column = table.column(name)
     if isinstance(column, Lists):
         raise table.fault(f"label {name!r} holds lists, not 0 and 1; pass labels={name!r}")
@@ -111,9 +117,13 @@ def _label_column(table: Table, name: str) -> np.ndarray:
         hint = f"; pass labels={name!r} if its cells name the labels"
         raise table.fault(f"label {name!r} must be 0 or 1, found {shorten(value)}{hint}", row)
     odd = ~np.isin(column, (0, 1))
+    if allowed:
+        odd &= ~np.isnan(column)
     if odd.any():
         row = int(np.argmax(odd))
-        value = "nothing" if np.isnan(column[row]) else f"{column[row]:g}"
+        value = f"{column[row]:g}"
+        if np.isnan(column[row]):
+            value = "nothing; pass missing_labels='nan' if that means not observed"
         raise table.fault(f"label {name!r} must be 0 or 1, found {value}", row)
     return column
 

@@ -15,7 +15,8 @@ class Dataset:
     Attributes
     ----------
     X : (n, d) dense or sparse features
-    Y : (n, m) 0/1 label matrix; sparse if it was read from a file
+    Y : (n, m) 0/1 label matrix; sparse if it was read from a file; NaN where a label was not
+        observed, floats then
     feature_names, label_names : names of the columns of X and Y
     sample_names : names of the rows, or None
     views : name -> columns of X, where the features come from several sources
@@ -43,7 +44,9 @@ class Dataset:
     def __post_init__(self) -> None:
         # Compiled parts of scikit-learn refuse 64-bit indices; its OneVsRestClassifier mixes up
         # the columns of an int8 label matrix with more than 127 labels.
-        for name, dtype in (("X", None), ("Y", np.int64)):
+        stored = self.Y.data if sp.issparse(self.Y) else self.Y
+        missing = stored.dtype.kind == "f" and bool(np.isnan(stored).any())
+        for name, dtype in (("X", None), ("Y", np.float64 if missing else np.int64)):
             object.__setattr__(self, name, _widely_readable(getattr(self, name), dtype))
         # Plain integers: model files hold no slices of numpy's.
         columns = {k: slice(*s.indices(self.X.shape[1])[:2]) for k, s in self.views.items()}

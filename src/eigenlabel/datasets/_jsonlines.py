@@ -155,6 +155,7 @@ def load_jsonlines(
     drop: Any = (),
     like: Any = None,
     labelled: bool = True,
+    missing_labels: str = "error",
     encoding: str = "utf-8",
     max_bytes: int | None = None,
 ) -> Dataset:
@@ -180,5 +181,5 @@ def load_jsonlines(
     data = to_utf8(path, read_bytes(path, max_bytes), encoding)
     lines = filled_lines(path, split_lines(data), 1)
     table = JsonTable(path, lines, find_names_beside(path))
-    options = Options(labels, separator, text, samples, drop, labelled)
+    options = Options(labels, separator, text, samples, drop, labelled, missing_labels)
     return to_dataset(table, options, like, path.name)

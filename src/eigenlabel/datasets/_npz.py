@@ -85,6 +85,8 @@ def _check_values(path: Path, X: Any, Y: Any) -> None:
         raise DataError(path, f"X must hold numbers, found {X.dtype}")
     stored = Y.data if sp.issparse(Y) else Y
     odd = ~np.isin(stored, (0, 1))
+    if stored.dtype.kind == "f":
+        odd &= ~np.isnan(stored)
     if odd.any():
         raise DataError(path, f"labels in Y must be 0 or 1, found {stored[odd][0]}")
 
@@ -94,8 +96,8 @@ def load_npz(
 ) -> Dataset:
     """Read an .npz file with X and Y, dense or as the parts of a CSR matrix; nothing is unpickled.
 
-    Only X and Y are needed; names, views, splits and the rest are taken if they are there.
-    ``like`` and ``labelled`` are those of :func:`load`.
+    NaN in Y is a label that was not observed. Only X and Y are needed; names, views, splits and the
+    rest are taken if they are there. ``like`` and ``labelled`` are those of :func:`load`.
     """
     path = Path(path)
     limit = memory_limit() / 4 if max_bytes is None else max_bytes

@@ -112,7 +112,9 @@ def label_matrix(path: Path, Y: Any) -> sp.csr_array:
     """Give the label matrix, if it holds 0 and 1."""
     Y = sparse_of(Y)
     if not (Y.data == 1).all():
-        raise DataError(path, f"labels must be 0 or 1, found {Y.data[Y.data != 1][0]:g}")
+        odd = Y.data[Y.data != 1][0]
+        hint = "; save labels that were not observed as .npz" if np.isnan(odd) else ""
+        raise DataError(path, f"labels must be 0 or 1, found {odd:g}{hint}")
     return Y
 
 

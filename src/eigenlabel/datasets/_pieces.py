@@ -193,8 +193,9 @@ def _xmc_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> It
 def _arff_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> Iterator[Dataset]:
     options = dict(options)
     xml, labelled = options.pop("xml", None), options.pop("labelled", True)
+    missing = options.pop("missing_labels", "error")
     lines = read_lines(path, **options)
-    reader = ArffRows(path, lines, xml, like, labelled)
+    reader = ArffRows(path, lines, xml, like, labelled, missing)
     for batch in _batches(path, lines, reader.first + 1, rows, is_row):
         yield reader.read_lines(batch.lines, batch.first)
 

@@ -28,6 +28,7 @@ class Options:
     samples: str | None = None
     drop: Any = ()
     labelled: bool = True
+    missing_labels: str = "error"
     strict: bool = False  # refuses values of categories that like does not know
 
 

@@ -31,6 +31,7 @@ def load_table(
     drop: Any = (),
     like: Any = None,
     labelled: bool = True,
+    missing_labels: str = "error",
     encoding: str = "utf-8",
     max_bytes: int | None = None,
 ) -> Dataset:
@@ -60,6 +61,8 @@ def load_table(
         missing, with a note; a file without labels gives a Y of zeros, with a note
     labelled : False, as in prediction, does not look at labels, all of which or some may be
         missing or unknown; needs ``like``
+    missing_labels : "error", or "nan": empty cells in columns of 0 and 1 are labels that were not
+        observed, NaN in Y
     encoding : of the text
     max_bytes : largest decompressed size to read, a quarter of memory by default
 
@@ -76,7 +79,7 @@ def load_table(
     """
     path = Path(path)
     check_file(path)
-    options = Options(labels, separator, text, samples, drop, labelled)
+    options = Options(labels, separator, text, samples, drop, labelled, missing_labels)
     if read_head(path, len(MAGIC)) == MAGIC:
         file = ParquetFile(path, max_bytes)
         names = kept_names(path, file.names, options, like)
@@ -102,6 +105,7 @@ def from_frame(
     drop: Any = (),
     like: Any = None,
     labelled: bool = True,
+    missing_labels: str = "error",
 ) -> Dataset:
     """Make a Dataset of a pandas or polars frame; the options are those of :func:`load_table`.
 
@@ -114,5 +118,5 @@ def from_frame(
     array([[0, 1],
            [1, 1]])
     """
-    options = Options(labels, separator, text, samples, drop, labelled)
+    options = Options(labels, separator, text, samples, drop, labelled, missing_labels)
     return to_dataset(to_table("frame", frame), options, like, "frame")

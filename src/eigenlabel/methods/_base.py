@@ -30,6 +30,7 @@ from eigenlabel.core.spectral import (
     nearest_psd,
 )
 from eigenlabel.labels import LabelCodec
+from eigenlabel.methods.observed import check_observed
 from eigenlabel.thresholds import Rule, Top, Zero
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "chi2", "precomputed")
@@ -178,22 +179,27 @@ class KernelMixin:
 
     def _check_training(
         self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Any, LabelCodec, np.ndarray, np.ndarray | None]:
-        """Check everything fit takes; give X, the codec, the label matrix and the weights."""
+    ) -> tuple[Any, LabelCodec, np.ndarray, np.ndarray | None, np.ndarray | None]:
+        """Check everything fit takes; give X, the codec, the label matrix and the weights.
+
+        The last is what of the label matrix is observed, None if everything is.
+        """
         self._check_kernel()
         X = check_data(self, X, reset=True, square=self.kernel == "precomputed")
-        codec, Y = LabelCodec.fit(y)
+        codec, Y, observed = LabelCodec.fit_observed(y)
         check_consistent_length(X, Y)
-        return X, codec, Y, check_weights(sample_weight, X)
+        check_observed(observed)
+        return X, codec, Y, check_weights(sample_weight, X), observed
 
-    def _factorise(self, X: Any, weights: np.ndarray | None) -> Factor:
+    def _factorise(self, X: Any, weights: np.ndarray | None, solver: str | None = None) -> Factor:
         """Factor the training data: by shape if linear, by the Gram matrix for kernels."""
+        solver = self.solver if solver is None else solver
         bounds = {**self._bounds(), "report": warn_convergence}
         if self._linear:
             check_scale(X)
             operator = CentredOperator(X, weights, self.fit_intercept)
-            return factorise(operator, self.fit_intercept, self.solver, **bounds)
-        if self.solver == "krylov":
+            return factorise(operator, self.fit_intercept, solver, **bounds)
+        if solver == "krylov":
             return KernelKrylovFactor(self._finite_kernel, X, weights, self.fit_intercept, **bounds)
         check_memory(X.shape[0], "kernel matrix")
         K = self._kernel(X, X)

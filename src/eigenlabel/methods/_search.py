@@ -62,6 +62,7 @@ def make_scorer(
     used: np.ndarray,
     folds: list[Fold],
     weights: np.ndarray | None,
+    observed: np.ndarray | None = None,
 ) -> GridScorer:
     """Make the scorer of held-out scores of the rows that some fold tests."""
     fold = np.full(len(used), -1)
@@ -70,6 +71,8 @@ def make_scorer(
     tested = np.flatnonzero(fold >= 0)
     rows = used[tested]
     target = Y[rows].astype(int) if codec.multilabel else np.asarray(y).reshape(len(Y))[rows]
+    if observed is not None:
+        target = np.where(observed[rows], target, np.nan)
     return GridScorer(
         scoring,
         codec,
@@ -77,6 +80,7 @@ def make_scorer(
         target,
         fold[tested],
         None if weights is None else weights[rows],
+        None if observed is None else np.ascontiguousarray(observed[rows].T),
     )
 
 

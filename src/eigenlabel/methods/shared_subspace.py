@@ -19,13 +19,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._validation import check_data, check_number
 from eigenlabel.core.eigen import descending_eigh, positive_count
+from eigenlabel.core.masked import MaskedFactor
 from eigenlabel.core.operators import weighted_mean
 from eigenlabel.core.spectral import Factor, PrimalFactor, StatisticsFactor
 from eigenlabel.core.statistics import Statistics
-from eigenlabel.labels import signed_targets
+from eigenlabel.labels import has_missing, signed_targets
+from eigenlabel.methods import observed
 from eigenlabel.methods._base import KernelMixin, ScoreClassifier
 from eigenlabel.methods.stream import Stream
 from eigenlabel.methods.streaming import ForgetMixin, StreamMixin
+from eigenlabel.metrics import accuracy
 
 
 def default_rank(n_labels: int) -> int:
@@ -107,6 +110,8 @@ class BaseSharedSubspace(
             vars(self).pop(name, None)  # of an earlier fit with another kernel
         self._drop_stream()
         mean = weighted_mean(T, weights) if self.fit_intercept else np.zeros(T.shape[1])
+        if isinstance(factor, MaskedFactor):
+            mean = factor.target_means(T)
         centre = factor.operator.mean if self._linear else factor.row_mean
         self._solve(factor, T, (centre, mean), X.dtype, parameters)
         if not self._linear:
@@ -140,7 +145,10 @@ class BaseSharedSubspace(
             coef = solution.coefficients
             self.dual_coef_ = factor.dual(coef).astype(dtype)
             self.dual_components_ = factor.dual(basis).astype(dtype)
-        self.intercept_ = (mean - centre @ coef).astype(dtype)
+        intercept = mean - centre @ coef
+        if isinstance(factor, MaskedFactor):
+            intercept -= factor.offsets(solution.coefficients)
+        self.intercept_ = intercept.astype(dtype)
         self._embedding_offset = (centre @ basis).astype(dtype)
         self.eigenlabels_ = solution.W
         self.eigenvalues_ = solution.eigenvalues
@@ -174,6 +182,12 @@ class BaseSharedSubspace(
         X = check_data(self, X, reset=False)
         embedded = self._product(X, "components_", "dual_components_") - self._embedding_offset
         return embedded.astype(self.intercept_.dtype, copy=False)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give the share of samples whose label set is right, as far as it is observed."""
+        if has_missing(y):
+            return accuracy(y, self.predict(X), sample_weight=sample_weight)
+        return super().score(X, y, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -247,6 +261,11 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
     n_samples_seen_ : int, where samples came in blocks, less those forgotten
     n_features_in_, feature_names_in_ : as in scikit-learn
 
+    NaN in a label matrix is a label that was not observed. Each label is then regressed on its own
+    samples, with the same penalties; the minimiser is exact for ``alpha=0``, ``n_components`` 0 or
+    all labels, and if all labels are observed on the same samples. Labels that are observed on the
+    same samples share a factor; if there are too many such groups, "auto" takes "krylov".
+
     Samples may come in blocks (``partial_fit``, ``fit_files``), be taken out again (``forget``) and
     models be merged (``merge``), all exactly, for a linear kernel: four to five d x d matrices of
     memory, whatever n is.
@@ -299,14 +318,16 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
         ----------
         X : dense or sparse (n_samples, n_features)
         y : 0/1 label matrix (n_samples, n_labels), dense or sparse, or a vector of classes
+            NaN in a matrix (also None and pandas' NA; stored NaN in a sparse one) is a label that
+            was not observed on a sample.
         sample_weight : (n_samples,) or None
             A weight of k counts like k copies of the sample.
         """
         self._check_penalties()
-        X, self._codec, Y, weights = self._check_training(X, y, sample_weight)
+        X, self._codec, Y, weights, cells = self._check_training(X, y, sample_weight)
         self.classes_ = self._codec.classes
         parameters = (self.alpha, self.beta, self._rank(self.n_components, Y.shape[1]))
-        factor = self._factorise(X, weights)
+        factor = observed.factorise(self, X, weights, cells)
         self._fit_factor(factor, X, signed_targets(Y), weights, parameters)
         return self
 

@@ -10,8 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._validation import check_choice, check_number
 from eigenlabel.core.eigen import descending_eigh
-from eigenlabel.core.heldout import Fold, FoldBlock, heldout, heldout_of_statistics
+from eigenlabel.core.heldout import Fold, FoldBlock, heldout_of_statistics
+from eigenlabel.core.masked import MaskedFold
 from eigenlabel.labels import signed_targets
+from eigenlabel.methods import observed
 from eigenlabel.methods._search import find_best, list_folds, make_scorer, tabulate, to_floats
 from eigenlabel.methods.shared_subspace import BaseSharedSubspace
 from eigenlabel.methods.stream import Stream
@@ -106,6 +108,8 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
     thresholds_ : (n_labels,)
     and those of :class:`SharedSubspaceClassifier`.
 
+    Labels that were not observed (NaN in a label matrix) count neither in scores nor in thresholds.
+
     Samples may come in blocks (``partial_fit``, ``fit_files``), for a linear kernel and an int cv.
     Then a sample's fold depends on its position; statistics are kept by fold, and rows to compare
     grid points on: all of them up to 2^24 samples times labels and 512 MiB, an even draw beyond.
@@ -169,29 +173,32 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         """
         check_choice("threshold_on", self.threshold_on, ("heldout", "training"))
         rule = get_rule(self.threshold)
-        X, codec, Y, weights = self._check_training(X, y, sample_weight)
+        X, codec, Y, weights, cells = self._check_training(X, y, sample_weight)
         self._codec, self.classes_, self._rule = codec, codec.classes, rule
         grid = self._grid(Y.shape[1])
         T = signed_targets(Y)
-        factor = self._factorise(X, weights)
+        factor = observed.factorise(self, X, weights, cells)
         used = np.arange(len(Y)) if weights is None else np.flatnonzero(weights > 0)
         folds = list_folds(self.cv, X, y, groups, codec, used)
-        tuning = factor if len(used) == len(Y) else self._factorise(*_part(self, X, weights, used))
+        tuning, part = factor, None if cells is None else cells[used]
+        if len(used) < len(Y):
+            tuning = observed.factorise(self, *_part(self, X, weights, used), part)
         search = _Search(
-            heldout(tuning, T[used], folds, grid.shifts, grid.shift_pairs),
+            observed.heldout_blocks(tuning, T[used], folds, grid.shifts, grid.shift_pairs),
             Y[used],
             folds,
             grid,
             rule,
-            make_scorer(self.scoring, y, codec, Y, used, folds, weights),
+            make_scorer(self.scoring, y, codec, Y, used, folds, weights, cells),
         )
         self._store_search(search, grid, used, len(Y))
         chosen = self.best_params_
         parameters = (chosen["alpha"], chosen["beta"], chosen["n_components"])
         self._fit_factor(factor, X, T, weights, parameters)
         if self.threshold_on == "training" and codec.multilabel:
-            part = None if weights is None else weights[used]
-            self.thresholds_ = rule.fit(self._scores_of_checked(X)[used], Y[used], part)
+            truth = observed.blank(Y[used], part)
+            some = None if weights is None else weights[used]
+            self.thresholds_ = rule.fit(self._scores_of_checked(X)[used], truth, some)
         return self
 
     def _grid(self, n_labels: int) -> Grid:
@@ -344,6 +351,8 @@ class _Search:
                 for k, r in enumerate(ranks):
                     Wr = W[p][..., :r]
                     F = FB + ((FA - FB) @ Wr) @ np.swapaxes(Wr, -1, -2)
+                    if isinstance(block, MaskedFold):
+                        F = block.settle(F)
                     out[k, p][:, block.rows.ravel()] += F.reshape(-1, self.m).T
         if (self.times > 1).any():
             out /= np.maximum(self.times, 1)
@@ -370,7 +379,10 @@ class _Search:
     def _thresholds(self, scores: np.ndarray) -> np.ndarray:
         if not self.scorer.codec.multilabel:
             return np.zeros(scores.shape[:2])
-        return self.rule.fit_grid(scores, self.scorer.truth, self.scorer.weights)
+        scorer = self.scorer
+        if scorer.observed is not None:
+            return self.rule.fit_observed(scores, scorer.truth, scorer.weights, scorer.observed)
+        return self.rule.fit_grid(scores, scorer.truth, scorer.weights)
 
     def heldout_scores(self, index: int) -> np.ndarray:
         """Give (n, m) held-out scores of one grid point, NaN where a sample never was held out."""

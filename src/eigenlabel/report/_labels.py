@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from eigenlabel.labels import check_label_matrix
+from eigenlabel.labels import MISSING, check_label_matrix
 from eigenlabel.report._plain import plain, significant
 
 MAX_POINTS = 60  # of a threshold curve
@@ -20,6 +20,8 @@ def sparse_labels(Y: Any, name: str = "Y") -> Any:
     labels.sum_duplicates()
     labels.eliminate_zeros()
     odd = labels.data != 1
+    if np.isnan(labels.data).any():
+        raise ValueError(f"{name} contains NaN. {MISSING}")
     if odd.any():
         raise ValueError(f"{name} must be a label matrix of 0 and 1, found {labels.data[odd][0]}.")
     if labels.shape[1] == 0:

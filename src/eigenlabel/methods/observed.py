@@ -1,0 +1,59 @@
+"""What ML-LS does with labels that are not observed: NaN in y."""
+
+from typing import Any
+
+import numpy as np
+
+from eigenlabel.core.heldout import Fold, FoldBlock, heldout
+from eigenlabel.core.krylov import KernelKrylovFactor
+from eigenlabel.core.masked import MaskedFactor, MaskedFold, masked_heldout, number_patterns
+from eigenlabel.core.spectral import Factor
+
+EXACT_WORK = 5e11  # patterns times p^3, p the smaller side of X, up to which solver="auto" is exact
+
+
+def check_observed(observed: np.ndarray | None) -> None:
+    """Refuse labels of which none is observed."""
+    if observed is not None and not observed.any():
+        raise ValueError("y is NaN everywhere: at least one label of one sample must be observed.")
+
+
+def exact_route(model: Any, shape: tuple[int, int], observed: np.ndarray) -> str:
+    """Give the solver: one factor per pattern, or products if there are too many patterns."""
+    if model.solver == "krylov" and not model._linear:
+        raise ValueError(
+            "solver='krylov' with a kernel takes no labels that are not observed (NaN): use "
+            "solver='auto', or eigenlabel.MEKA in front of a linear model."
+        )
+    patterns = int(number_patterns(observed).max()) + 1
+    many = patterns > max(1.0, EXACT_WORK / min(shape) ** 3)
+    return "krylov" if model.solver == "auto" and model._linear and many else model.solver
+
+
+def factorise(
+    model: Any, X: Any, weights: np.ndarray | None, observed: np.ndarray | None
+) -> Factor | MaskedFactor:
+    """Factor the training data of a model, with regard to what is observed."""
+    if observed is None:
+        return model._factorise(X, weights)
+    base = model._factorise(X, weights, exact_route(model, X.shape, observed))
+    assert not isinstance(base, KernelKrylovFactor)
+    return MaskedFactor(base, observed)
+
+
+def heldout_blocks(
+    factor: Factor | MaskedFactor,
+    T: np.ndarray,
+    folds: list[Fold],
+    shifts: list[float],
+    pairs: list[tuple[int, int]],
+) -> list[FoldBlock | MaskedFold]:
+    """Prepare the held-out scores of every shift and fold."""
+    if isinstance(factor, MaskedFactor):
+        return list(masked_heldout(factor, T, folds, shifts, pairs))
+    return heldout(factor, T, folds, shifts, pairs)
+
+
+def blank(Y: np.ndarray, observed: np.ndarray | None) -> np.ndarray:
+    """Give labels with NaN where they are not observed."""
+    return Y if observed is None else np.where(observed, Y, np.nan)
