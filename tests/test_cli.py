@@ -574,3 +574,25 @@ def test_the_package_runs_as_a_module():
         check=True,
     )
     assert found.stdout == f"eigenlabel {__version__}\n"
+
+
+def test_labels_that_are_not_observed(tmp_path, capsys):
+    data = make_shared_subspace(80, 5, 3, random_state=0)
+    path, model, page = tmp_path / "d.csv", tmp_path / "m.skops", tmp_path / "p.html"
+    rows = [
+        ",".join([*map(str, x), *("" if (i + j) % 7 == 0 else str(v) for j, v in enumerate(y))])
+        for i, (x, y) in enumerate(zip(data.X.tolist(), data.Y.tolist(), strict=True))
+    ]
+    path.write_text("\n".join(["p,q,r,s,t,a,b,c", *rows]) + "\n")
+    words = ["tune", path, "--labels", "a,b,c", "-o", model, "--cv", 3]
+    assert run(*words) == 1
+    assert "pass --missing-labels nan if that means not observed" in capsys.readouterr().err
+    assert run(*words, "--missing-labels", "nan", "--report", page) == 0
+    assert "Not all labels are observed" in page.read_text()
+    assert run("evaluate", model, path, "--missing-labels", "nan", "--json") == 0
+    figures = json.loads(capsys.readouterr().out.splitlines()[-1])
+    saved, Y = load_model(model).model, load(path, labels=["a", "b", "c"], missing_labels="nan").Y
+    expected = metrics.f1_macro(Y.toarray(), saved.predict(data.X))
+    assert figures["f1_macro"] == pytest.approx(expected)
+    assert run("evaluate", model, path, "--missing-labels", "nan", "--report", page) == 0
+    assert f"{expected:.2f}" in page.read_text()

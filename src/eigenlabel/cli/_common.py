@@ -21,7 +21,14 @@ from eigenlabel.datasets import DataError, Dataset
 from eigenlabel.datasets._load import READERS
 
 TABLE_OPTIONS = ("labels", "separator", "text", "samples", "drop", "encoding")
-READER_OPTIONS = (*TABLE_OPTIONS, "xml", "n_features", "n_labels", "zero_based")
+READER_OPTIONS = (
+    *TABLE_OPTIONS,
+    "xml",
+    "missing_labels",
+    "n_features",
+    "n_labels",
+    "zero_based",
+)
 PYTHON_OPTION = re.compile(
     rf"""\b({"|".join(READER_OPTIONS)})=(\[[^\]]*\]|'(?:[^'\\]|\\.)*'|"[^"]*"|True|)"""
 )
@@ -68,6 +75,11 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--samples", metavar="COLUMN", help="tables: column with names of samples")
     group.add_argument("--drop", metavar="COLUMNS", help="tables: column(s) to leave out")
     group.add_argument("--xml", metavar="FILE", help="ARFF: the file that names the labels")
+    group.add_argument(
+        "--missing-labels",
+        choices=("error", "nan"),
+        help="tables, ARFF: what empty label cells and ? are; nan: not observed",
+    )
     group.add_argument("--encoding", help="of text files, UTF-8 by default")
     group.add_argument("--n-features", type=int, metavar="N", help="LIBSVM: number of features")
     group.add_argument("--n-labels", type=int, metavar="N", help="LIBSVM: number of labels")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy
+import scipy.sparse as sp
 import sklearn
 from sklearn.utils.validation import check_is_fitted
 
@@ -50,13 +51,25 @@ def model_sections(tuned: Any, data: Dataset, seconds: float) -> list[dict[str, 
     Y, scores = data.Y[rows], tuned.oof_scores_[rows]
     decided = thresholds.get_rule(tuned.threshold).decide(scores, tuned.thresholds_)
     names = data.label_names
+    resources = report.resources([("tune and fit", seconds, peak_mib())])
+    if _has_nan(data.Y):
+        return [report.surface(tuned), _not_observed(), resources]
     return [
         report.label_map(tuned, data.Y, names),
         report.surface(tuned),
         report.per_label(Y, decided, names, title="Label by label, held out"),
         report.threshold_curves(Y, scores, tuned.thresholds_, names),
-        report.resources([("tune and fit", seconds, peak_mib())]),
+        resources,
     ]
+
+
+def _has_nan(Y: Any) -> bool:
+    return bool(np.isnan(Y.data if sp.issparse(Y) else Y).any())
+
+
+def _not_observed() -> dict[str, Any]:
+    told = "Not all labels are observed: what is shown of each label alone is left out."
+    return report.text("Labels", told)
 
 
 def evaluated(saved: SavedModel, data: Dataset) -> tuple[dict[str, float], list[dict[str, Any]]]:
@@ -76,10 +89,13 @@ def _model_sections(
 ) -> list[dict[str, Any]]:
     """Show of a model what it has: label map, surface, thresholds; and each label on Y."""
     sections = []
-    if hasattr(model, "eigenlabels_"):
+    missing = _has_nan(Y)
+    if hasattr(model, "eigenlabels_") and not missing:
         sections.append(report.label_map(model, Y, names))
     if hasattr(model, "score_grid_"):
         sections.append(report.surface(model))
+    if missing:
+        return [*sections, _not_observed()]
     sections.append(report.per_label(Y, decided, names))
     if scores is not None and hasattr(model, "thresholds_"):
         sections.append(report.threshold_curves(Y, scores, model.thresholds_, names))
