@@ -13,17 +13,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg as sl
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._validation import check_data, check_number
 from eigenlabel.core.eigen import descending_eigh, positive_count
+from eigenlabel.core.factored import orthonormalise
 from eigenlabel.core.operators import weighted_mean
-from eigenlabel.core.spectral import Factor, PrimalFactor, StatisticsFactor
+from eigenlabel.core.spectral import Factor, StatisticsFactor
 from eigenlabel.core.statistics import Statistics
 from eigenlabel.labels import signed_targets
 from eigenlabel.methods._base import KernelMixin, ScoreClassifier
+from eigenlabel.methods.many_labels import ManyLabelsMixin
 from eigenlabel.methods.stream import Stream
 from eigenlabel.methods.streaming import ForgetMixin, StreamMixin
 
@@ -64,27 +65,13 @@ def solve_shared_subspace(
     return SharedSubspace(B + (A - B) @ shared @ shared.T, A @ shown, shown, eigenvalues)
 
 
-def orthonormalise(factor: Factor, directions: np.ndarray) -> np.ndarray:
-    """Combine directions, in the factor's coefficients, into orthonormal ones of the same span.
-
-    The first k of them span the first k directions, as a QR decomposition does.
-    """
-    if isinstance(factor, PrimalFactor) or factor.operator is not None:
-        basis, R = np.linalg.qr(factor.primal(directions))
-        return basis * _signs(R)
-    # R'R = D'KD through a square root: Cholesky would break down on rounding.
-    lam, E = np.linalg.eigh(factor.inner(directions, directions))
-    R = np.linalg.qr((E * np.sqrt(np.maximum(lam, 0))).T, mode="r")
-    return sl.solve_triangular(_signs(R)[:, None] * R, directions.T, trans="T").T
-
-
-def _signs(R: np.ndarray) -> np.ndarray:
-    """Give the signs that make the diagonal of R positive."""
-    return np.where(np.diag(R) < 0, -1.0, 1.0)
-
-
 class BaseSharedSubspace(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, StreamMixin, KernelMixin, ScoreClassifier
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ManyLabelsMixin,
+    StreamMixin,
+    KernelMixin,
+    ScoreClassifier,
 ):
     """What the classifier and its tuned twin share: solving, storing, scoring, embedding."""
 
@@ -103,9 +90,7 @@ class BaseSharedSubspace(
         parameters: tuple[float, float, int],
     ) -> None:
         """Solve for one set of parameters and store what prediction needs."""
-        for name in ("coef_", "components_", "dual_coef_", "dual_components_", "X_fit_"):
-            vars(self).pop(name, None)  # of an earlier fit with another kernel
-        self._drop_stream()
+        self._forget_fit()
         mean = weighted_mean(T, weights) if self.fit_intercept else np.zeros(T.shape[1])
         centre = factor.operator.mean if self._linear else factor.row_mean
         self._solve(factor, T, (centre, mean), X.dtype, parameters)
@@ -130,6 +115,7 @@ class BaseSharedSubspace(
         parameters: tuple[float, float, int],
     ) -> None:
         centre, mean = means
+        vars(self).pop("label_weights_", None)
         solution = solve_shared_subspace(factor, T, *parameters)
         basis = orthonormalise(factor, solution.directions)
         if self._linear:
@@ -160,7 +146,11 @@ class BaseSharedSubspace(
         return self._scores_of_checked(check_data(self, X, reset=False))
 
     def _scores_of_checked(self, X: Any) -> np.ndarray:
-        scores = self._product(X, "coef_", "dual_coef_") + self.intercept_
+        if self._factored:
+            embedded = self._product(X, "components_", "dual_components_")
+            scores = embedded @ self.label_weights_ + self.intercept_
+        else:
+            scores = self._product(X, "coef_", "dual_coef_") + self.intercept_
         return scores.astype(self.intercept_.dtype, copy=False)
 
     def transform(self, X: Any) -> np.ndarray:
@@ -302,6 +292,9 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
             A weight of k counts like k copies of the sample.
         """
         self._check_penalties()
+        if self._has_many_labels(X, y):
+            self._fit_many(X, y, sample_weight)
+            return self
         X, self._codec, Y, weights = self._check_training(X, y, sample_weight)
         self.classes_ = self._codec.classes
         parameters = (self.alpha, self.beta, self._rank(self.n_components, Y.shape[1]))
