@@ -97,7 +97,7 @@ def test_kernels(monkeypatch, data, alpha, solver):
 
 def test_kernels_that_are_not_positive(monkeypatch, data):
     X, Y = data
-    K = rbf_kernel(X) - 0.5 * np.eye(len(Y))
+    K = rbf_kernel(X) - 0.15 * np.eye(len(Y))
     settings = {"alpha": np.inf, "beta": 0.05, "n_components": 3, "kernel": "precomputed"}
     with pytest.warns(UserWarning, match="not positive semi-definite"):
         few, more = both(monkeypatch, K, Y, **settings)

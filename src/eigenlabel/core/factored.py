@@ -110,7 +110,7 @@ class ExactSide:
             scaled = Z * root
             N += scaled.T @ scaled
         values, E = descending_eigh(N)
-        k = min(r, positive_count(values))
+        k = min(r, positive_count(values, max(self.T.shape)))
         E = root[:, None] * E[:, :k] / np.sqrt(values[:k])
         W = np.empty((self.T.shape[1], k))
         for labels, Z in self._pieces():
@@ -198,7 +198,7 @@ class ProductSide:
             self._B = self._all(alpha + beta)
         m = self.T.shape[1]
         values, W = self._eigenvectors(lambda V: self._against(self.ridge(V, beta)), m, r)
-        k = positive_count(values)
+        k = positive_count(values, m)
         values, W = values[:k], W[:, :k]
         directions = self.ridge(W, beta)
         self._check(values, W, directions)
