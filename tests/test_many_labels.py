@@ -8,14 +8,18 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
-from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV
+from eigenlabel import (
+    SharedSubspaceClassifier,
+    SharedSubspaceClassifierCV,
+    ThresholdedClassifier,
+)
 from eigenlabel.core import factored, operators
 from eigenlabel.core.factored import ExactSide, ProductSide, dense_memory, factored_memory
 from eigenlabel.core.krylov import KrylovFactor
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.spectral import CovarianceFactor, GramFactor
 from eigenlabel.labels import LabelCodec, check_sparse_labels, sparse_targets
-from eigenlabel.methods import many_labels
+from eigenlabel.methods import many_labels, thresholded
 from eigenlabel.persistence import SavedModel, load_model, save_model
 from eigenlabel.thresholds import Top, top_labels
 
@@ -418,3 +422,31 @@ def test_tuning_refuses_many_labels_with_a_way_out(data):
     X, Y = data
     with pytest.raises(ValueError, match="SharedSubspaceClassifier"):
         SharedSubspaceClassifierCV().fit(X, sp.csr_array(Y))
+
+
+@pytest.mark.parametrize("strategy", ["top", "zero"])
+def test_thresholds_without_scores_leave_labels_sparse(monkeypatch, data, strategy):
+    X, Y = data
+    inner = SharedSubspaceClassifier(np.inf, 0.1, 3)
+    dense = ThresholdedClassifier(inner, strategy=strategy).fit(X, Y)
+    monkeypatch.setattr(thresholded, "MANY", 12)
+    monkeypatch.setattr(operators, "BLOCK_BYTES", 8 * 12 * 7)
+    model = ThresholdedClassifier(inner, strategy=strategy).fit(X, sp.csr_array(Y))
+    found = model.predict(X)
+    assert isinstance(found, sp.csr_array)
+    assert not hasattr(model, "oof_scores_")
+    np.testing.assert_array_equal(found.toarray(), dense.predict(X))
+    np.testing.assert_array_equal(model.thresholds_, dense.thresholds_)
+
+
+def test_rules_that_need_all_scores_are_refused_where_they_do_not_fit(monkeypatch, data):
+    X, Y = data
+    monkeypatch.setattr(thresholded, "MANY", 12)
+    model = ThresholdedClassifier(SharedSubspaceClassifier(np.inf, 0.1, 3), cv=2)
+    model.fit(X, sp.csr_array(Y))
+    monkeypatch.setattr(thresholded, "memory_limit", lambda: 8.0 * Y.size)
+    with pytest.raises(MemoryError, match=r"'mixed' compares .* x 12 numbers, .*strategy='top'"):
+        model.fit(X, sp.csr_array(Y))
+    assert (
+        model.set_params(strategy="top").fit(X, sp.csr_array(Y)).predict(X.toarray().tolist()).nnz
+    )

@@ -39,6 +39,15 @@ def _sizes(X: Any, y: Any) -> tuple[int, int, int] | None:
         return None  # the checks will say what is wrong
 
 
+def join_decisions(parts: list[Any]) -> Any:
+    """Put what was decided in pieces of rows together, in the form it has."""
+    if len(parts) == 1:
+        return parts[0]
+    if sp.issparse(parts[0]):
+        return type(parts[0])(sp.vstack(parts, format="csr"))
+    return np.concatenate(parts)
+
+
 class ManyLabelsMixin:
     """The fit without m x m or n x m arrays, and predictions that never hold n x m scores.
 
@@ -203,10 +212,7 @@ class ManyLabelsMixin:
 
     def predict(self, X: Any) -> Any:
         """Give label sets as a 0/1 matrix (sparse if y was), or classes if y was a vector."""
-        parts = self._by_rows(X, self._decide)
-        if sp.issparse(parts[0]):
-            return type(parts[0])(sp.vstack(parts, format="csr")) if len(parts) > 1 else parts[0]
-        return np.concatenate(parts)
+        return join_decisions(self._by_rows(X, self._decide))
 
     def rank_labels(self, X: Any, n_labels: int = 5) -> tuple[np.ndarray, np.ndarray]:
         """Give the labels with the highest scores of each sample, the best first.

@@ -196,6 +196,7 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
         Penalty of all weights. 0 gives the minimum-norm solution where X has not full rank.
     n_components : int in 0..n_labels or None
         Dimension r of the shared subspace; None is the papers' 5 floor((m - 1) / 5), at least 1.
+        Give it for many labels: some hundreds.
     kernel : str or callable, default="linear"
         "linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "chi2" or "precomputed". A
         callable takes two matrices and gives the kernel matrix of their rows. Sums of kernels go
@@ -213,7 +214,8 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
     tol : float >= 0, default=1e-6
         "krylov" stops at residuals of this size, relative to the right side of its equations. The
         relative error of the weights is at most tol (largest + shift) / (smallest + shift
-        eigenvalue of the covariance), and most often near tol.
+        eigenvalue of the covariance), and most often near tol. For many labels it asks for
+        eigenvectors of S to residuals of 10 tol times their eigenvalue.
     max_iter : int >= 1, default=1000
         Or after so many iterations, with a ConvergenceWarning that states the residual.
     max_memory : bytes or None
@@ -223,9 +225,12 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
     ----------
     coef_ : (n_labels, n_features), linear kernel only
     dual_coef_ : (n_samples, n_labels), other kernels
+    label_weights_ : (n_components_, n_labels), V = Theta U, for many labels and ``alpha=inf`` only;
+        then ``components_.T @ label_weights_`` are the weights, ``coef_`` is made when asked for
     intercept_ : (n_labels,)
     eigenlabels_ : (n_labels, n_components_), orthonormal columns W
-    eigenvalues_ : (n_labels,), of S = A'B, descending (for ``alpha=inf`` of alpha A'B)
+    eigenvalues_ : (n_labels,), of S = A'B, descending (for ``alpha=inf`` of alpha A'B);
+        (n_components_,) for many labels
     components_ : (n_components_, n_features), Theta, orthonormal rows, linear kernel only
     dual_components_ : (n_samples, n_components_), other kernels
     n_components_ : int
@@ -235,6 +240,11 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
         Iterations of "krylov" for the final fit; 1 for the exact solvers.
     n_samples_seen_ : int, where samples came in blocks, less those forgotten
     n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Many labels, 10,000 or more, or fewer whose targets, weights and S do not fit in
+    ``max_memory``: S is not formed, a sparse y stays sparse, and with ``alpha=inf`` the weights
+    are two factors, so that memory is linear in n, d and m. ``predict_top`` and ``rank_labels``
+    give the best labels of each sample, and like ``predict`` hold the scores of some rows only.
 
     Samples may come in blocks (``partial_fit``, ``fit_files``), be taken out again (``forget``) and
     models be merged (``merge``), all exactly, for a linear kernel: four to five d x d matrices of
