@@ -170,6 +170,33 @@ def test_memory_decides_by_itself(data):
     assert "label_weights_" in vars(fewer)
 
 
+def test_few_labels_whose_factors_do_not_fit_either_are_fitted_as_before(data):
+    X, Y = data
+    needed = factored_memory(*X.shape, 12, 10, full=True, exact=False)[0]
+    model = SharedSubspaceClassifier(solver="gram", max_memory=needed / 4).fit(X, Y)
+    assert "coef_" in vars(model)
+    assert model.eigenvalues_.shape == (12,)
+
+
+def test_many_labels_whose_factors_do_not_fit_but_all_the_rest_does(monkeypatch, rng):
+    X, Y = rng.standard_normal((50, 40)), rng.random((50, 12)) < 0.3
+    monkeypatch.setattr(many_labels, "MANY", 12)
+    monkeypatch.setattr(many_labels, "dense_memory", lambda *a: 100.0)
+    model = SharedSubspaceClassifier(solver="gram", max_memory=101).fit(X, Y)
+    assert model.eigenvalues_.shape == (12,)
+
+
+@pytest.mark.usefixtures("many")
+def test_bad_settings_are_told_before_sizes_are_compared(data):
+    X, Y = data
+    with pytest.raises(TypeError, match="max_memory"):
+        SharedSubspaceClassifier(max_memory="all").fit(X, Y)
+    with pytest.raises(ValueError, match="n_components must be"):
+        SharedSubspaceClassifier(n_components=13).fit(X, Y)
+    with pytest.raises(TypeError, match="n_components must be"):
+        SharedSubspaceClassifier(n_components="all").fit(X, Y)
+
+
 @pytest.mark.usefixtures("many")
 def test_the_smaller_side_or_products_are_chosen(monkeypatch, data):
     X, Y = data
@@ -224,7 +251,8 @@ def test_predictions_in_pieces_are_those_of_one_piece(monkeypatch, data, classes
     model = SharedSubspaceClassifier(np.inf, 0.1, 3).fit(X, y)
     whole, top, ranked = model.predict(X), model.predict_top(X, 3), model.rank_labels(X, 3)
     monkeypatch.setattr(operators, "BLOCK_BYTES", 8 * 12 * 7)
-    assert type(model.predict(X)) is type(whole)
+    form = np.ndarray if classes or sparse is None else sparse
+    assert type(model.predict(X)) is type(whole) is form
     found = [a.toarray() if sp.issparse(a) else a for a in (model.predict(X), whole)]
     np.testing.assert_array_equal(*found)
     np.testing.assert_array_equal(model.predict_top(X, 3).toarray(), top.toarray())
@@ -287,6 +315,7 @@ def test_one_fit_leaves_nothing_of_another(monkeypatch, data):
     assert "coef_" not in vars(model)
     with pytest.warns(UserWarning, match="begins anew"):
         model.partial_fit(X, Y)
+    assert model.coef_.shape == (12, X.shape[1])
     np.testing.assert_allclose(model.decision_function(X), few, atol=1e-8)
     assert "label_weights_" not in vars(model)
     model.fit(X, Y)

@@ -55,9 +55,11 @@ def check_sparse_labels(Y: Any, name: str = "y") -> sp.csr_array:
     """Turn a 0/1 label matrix (n, m) into a sparse boolean one; a sparse one is never densified."""
     if not sp.issparse(Y):
         return sp.csr_array(check_label_matrix(Y, name))
-    found = sp.csr_array(Y) if Y.ndim == 2 else Y
+    if Y.ndim != 2:
+        raise ValueError(f"{name} must be a label matrix (samples, labels), got shape {Y.shape}.")
+    found = sp.csr_array(Y)
     # All the stored values as one column: the checks, and what they say, are those of dense labels.
-    held = sp.csr_array((1, 0)) if not found.shape[-1] else found.data.reshape(-1, 1)
+    held = found.data.reshape(-1, 1) if found.shape[1] else np.zeros((0, 0))
     values = check_label_matrix(held, name)
     found = sp.csr_array((values[:, 0], found.indices, found.indptr), shape=found.shape)
     if not found.has_canonical_format:

@@ -4,6 +4,7 @@ For ``alpha=inf`` the weights are ``Theta'V`` with Theta (r x d) and V (r x m) o
 nothing of d x m or m x m is made. For finite alpha they are full, and only S is avoided.
 """
 
+import numbers
 from collections.abc import Callable
 from typing import Any
 
@@ -55,14 +56,30 @@ class ManyLabelsMixin:
     """
 
     def _has_many_labels(self, X: Any, y: Any) -> bool:
-        """Tell whether targets, weights and S do not fit, or S is too large to be worth it."""
+        """Tell whether S is not to be formed: too large to be worth it, or it does not fit."""
+        self._check_kernel()
         sizes = _sizes(X, y)
         if sizes is None:
             return False
         n, d, m = sizes
         d = d if self._linear else n
-        limit = self._bounds()["max_memory"]
-        return m >= MANY or dense_memory(n, d, m) > limit
+        limit, many = self._bounds()["max_memory"], m >= MANY
+        full = dense_memory(n, d, m) > limit
+        r = self.n_components if isinstance(self.n_components, numbers.Integral) else m
+        fits = self._needed(n, d, m, min(int(r), m))[0] <= limit
+        return (many or full) if fits else (many and full)
+
+    def _route(self, n: int, d: int, m: int) -> str:
+        """Give the solver: "auto" is the smaller side if it is small, else products."""
+        if self.solver != "auto":
+            return self.solver
+        small = min(n, d) <= EXACT and min(n, d) <= m
+        return ("gram" if n <= d else "covariance") if small or not self._linear else "krylov"
+
+    def _needed(self, n: int, d: int, m: int, r: int) -> tuple[float, float]:
+        """Give the bytes of the fit without S, and how many of them are for solves."""
+        full, exact = not np.isinf(self.alpha), self._route(n, d, m) != "krylov"
+        return factored_memory(n, d, m, r, full=full, exact=exact)
 
     def _refuse_many_labels(self, X: Any, y: Any) -> None:
         """Say how to tune where a grid of m x m eigenproblems is out of reach."""
@@ -75,38 +92,27 @@ class ManyLabelsMixin:
                 "a scoring on predict_top."
             )
 
-    def _check_room(self, shape: tuple[int, int], m: int, r: int, exact: bool) -> float:
-        """Give the bytes that are left for solves, or say why the factors do not fit."""
-        n, d = shape
-        full = not np.isinf(self.alpha)
-        needed, solve = factored_memory(n, d, m, r, full=full, exact=exact)
+    def _factorise_many(self, X: Any, weights: np.ndarray | None, m: int, r: int) -> Factor:
+        n, d = X.shape if self._linear else (X.shape[0], X.shape[0])
+        needed, solve = self._needed(n, d, m, r)
         limit = self._bounds()["max_memory"]
         if needed > limit:
-            advice = "alpha=inf, which needs no d x m weights, or " if full else ""
+            advice = "" if np.isinf(self.alpha) else "alpha=inf, which needs no d x m weights, or "
             raise MemoryError(
                 f"{m} labels with n_components = {r} and alpha = {self.alpha} need about "
                 f"{needed / 2**30:.2f} GiB, max_memory is {limit / 2**30:.2f} GiB. Use {advice}"
                 "a smaller n_components (some hundreds suffice for many labels), or fewer features."
             )
-        return limit - needed + solve
-
-    def _factorise_many(self, X: Any, weights: np.ndarray | None, m: int, r: int) -> Factor:
-        n, d = X.shape if self._linear else (X.shape[0], X.shape[0])
-        route = self.solver
-        if route == "auto" and self._linear:
-            small = min(n, d) <= EXACT and min(n, d) <= m
-            route = ("gram" if n <= d else "covariance") if small else "krylov"
-        room = self._check_room((n, d), m, r, exact=route != "krylov")
         if not self._linear:
             return self._factorise(X, weights)
         check_scale(X)
+        room = limit - needed + solve
         bounds = {**self._bounds(), "max_memory": room, "report": warn_convergence}
         operator = CentredOperator(X, weights, self.fit_intercept)
-        return factorise(operator, self.fit_intercept, route, **bounds)
+        return factorise(operator, self.fit_intercept, self._route(n, d, m), **bounds)
 
     def _fit_many(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Fit without ever holding S, and without full weights where alpha is infinite."""
-        self._check_kernel()
         X = check_data(self, X, reset=True, square=self.kernel == "precomputed")
         self._codec, Y = LabelCodec.fit_sparse(y)
         self.classes_ = self._codec.classes
