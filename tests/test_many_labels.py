@@ -216,7 +216,7 @@ def test_what_does_not_fit_is_refused_with_a_way_out(rng):
     model.set_params(alpha=np.inf, n_components=2).fit(X, Y)
     with pytest.raises(MemoryError, match="30 x 40 numbers"):
         model.set_params(max_memory=8 * 30 * 40 - 1).decision_function(X)
-    with pytest.raises(MemoryError, match="label_weights_ are its factors"):
+    with pytest.raises(AttributeError, match="label_weights_ are its factors"):
         model.set_params(max_memory=8 * 20 * 40 - 1).coef_  # noqa: B018
     model.predict(X)
     model.predict_top(X)

@@ -176,7 +176,10 @@ class ManyLabelsMixin:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         basis = vars(self)[shown]
         rows = basis.shape[1] if self._linear else len(basis)
-        self._check_size(f"{name} of", rows, f"{shown} and label_weights_ are its factors")
+        try:
+            self._check_size(f"{name} of", rows, f"{shown} and label_weights_ are its factors")
+        except MemoryError as error:  # so that hasattr says no
+            raise AttributeError(str(error)) from None
         return self.label_weights_.T @ basis if self._linear else basis @ self.label_weights_
 
     def _check_size(self, what: str, rows: int, advice: str) -> None:
