@@ -32,6 +32,7 @@ from eigenlabel.core.spectral import (
 Finish = Callable[[Floats], Floats]
 SLACK = 10  # residuals of eigenvectors against those of the ridge solves they are made of
 LARGE_SHARE = 3  # from m / 3 eigenvectors on Lanczos holds as much as S
+RESTARTS = 50  # of Lanczos, r products or so each; a few suffice unless products are too inexact
 
 
 @dataclass(frozen=True)
@@ -221,7 +222,7 @@ class ProductSide:
             return np.zeros(0), np.zeros((m, 0))
         try:
             values, W = eigsh(
-                S, r, which="LA", tol=SLACK * self.factor.tol, v0=start, maxiter=10 * m
+                S, r, which="LA", tol=SLACK * self.factor.tol, v0=start, maxiter=RESTARTS
             )
         except ArpackNoConvergence as error:
             values, W = np.real(error.eigenvalues), np.real(error.eigenvectors)
