@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from eigenlabel import __version__, metrics
 from eigenlabel.catalogue import METHODS
@@ -20,6 +21,7 @@ from eigenlabel.cli._predictions import _Notes
 from eigenlabel.cli._runs import _print_comparison
 from eigenlabel.datasets import load, make_shared_subspace, save
 from eigenlabel.experiment import read_records
+from eigenlabel.labels import LabelCodec
 from eigenlabel.persistence import load_model
 from eigenlabel.reproduce import TABLES, Row
 
@@ -574,6 +576,27 @@ def test_the_package_runs_as_a_module():
         check=True,
     )
     assert found.stdout == f"eigenlabel {__version__}\n"
+
+
+def test_many_labels_stay_sparse(tmp_path, monkeypatch, capsys):
+    rng = np.random.default_rng(0)
+    lines = [
+        f"{','.join(map(str, rng.choice(12_000, 3, replace=False)))} {i % 5}:1 5:{i}"
+        for i in range(60)
+    ]
+    path, model = tmp_path / "many.svm", tmp_path / "m.skops"
+    path.write_text("\n".join(["60 6 12000", *lines]) + "\n")
+    held = []
+    monkeypatch.setattr(
+        LabelCodec, "fit_sparse", lambda y, fit=LabelCodec.fit_sparse: held.append(y) or fit(y)
+    )
+    words = ["--method", "many-labels", "--set", "n_components=4"]
+    assert run("fit", path, "-o", model, *words) == 0, capsys.readouterr().err
+    assert [y.shape for y in held] == [(60, 12_000)]
+    assert sp.issparse(held[0])
+    assert run("predict", model, path, "--top", 3) == 0
+    predicted = capsys.readouterr().out.splitlines()[-60:]
+    assert {len(line.split(",")[-1].split("|")) for line in predicted} == {3}
 
 
 def test_labels_that_are_not_observed(tmp_path, capsys):

@@ -29,6 +29,7 @@ from eigenlabel.methods.multivariate import SVMPerfClassifier
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.projection import CCA, LDA, MDDM, HypergraphSpectral
 from eigenlabel.methods.projection_spectral import LPP, MLSI, PCA, PLS, DiscriminativeSelector
+from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import PAPER_GRID, SharedSubspaceClassifierCV
 from eigenlabel.methods.sparse_discriminant_cv import MtSDACV
 from eigenlabel.methods.thresholded import ThresholdedClassifier
@@ -251,6 +252,10 @@ METHODS: dict[str, Method] = {
     ),
     "shared-subspace-rbf": Method(
         lambda: SharedSubspaceClassifierCV(kernel="rbf"), "the same with a Gaussian kernel"
+    ),
+    "many-labels": Method(
+        lambda: SharedSubspaceClassifier(np.inf, n_components=100, tol=1e-3),
+        "shared subspace of 100 dimensions for thousands of labels; predict with --top",
     ),
     "ridge": Method(
         lambda: SharedSubspaceClassifierCV([0.0]), "one ridge regression a label, tuned, thresholds"

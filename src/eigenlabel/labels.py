@@ -11,6 +11,8 @@ from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from eigenlabel.core.operators import CentredOperator
+
 HINT = "Use sklearn.preprocessing.MultiLabelBinarizer to turn lists of labels into a 0/1 matrix."
 MISSING = (
     "NaN stands for 'not observed', which fit of SharedSubspaceClassifier and "
@@ -85,6 +87,24 @@ def _plain(Y: np.ndarray, name: str) -> np.ndarray:
         raise ValueError(f"{name} must hold 0 and 1, found {odd!r}. {HINT}") from error
 
 
+def check_sparse_labels(Y: Any, name: str = "y") -> sp.csr_array:
+    """Turn a 0/1 label matrix (n, m) into a sparse boolean one; a sparse one is never densified."""
+    if not sp.issparse(Y):
+        return sp.csr_array(check_label_matrix(Y, name))
+    if Y.ndim != 2:
+        raise ValueError(f"{name} must be a label matrix (samples, labels), got shape {Y.shape}.")
+    found = sp.csr_array(Y)
+    # All the stored values as one column: the checks, and what they say, are those of dense labels.
+    held = found.data.reshape(-1, 1) if found.shape[1] else np.zeros((0, 0))
+    values = check_label_matrix(held, name)
+    found = sp.csr_array((values[:, 0], found.indices, found.indptr), shape=found.shape)
+    if not found.has_canonical_format:
+        found = found.copy()
+        found.sum_duplicates()
+    found.eliminate_zeros()
+    return found
+
+
 @dataclass(frozen=True)
 class LabelCodec:
     """What was learnt about the form of y, to give decisions back in the same form.
@@ -126,7 +146,16 @@ class LabelCodec:
         return cls("matrix", names, type(y) if sp.issparse(y) else None), Y, observed
 
     @classmethod
-    def _fit_vector(cls, y: Any) -> tuple["LabelCodec", np.ndarray]:
+    def fit_sparse(cls, y: Any) -> tuple["LabelCodec", sp.csr_array]:
+        """Give the codec of y and its label matrix (n, m), sparse and boolean, never densified."""
+        if not sp.issparse(y) and _is_vector(y):
+            return cls._fit_vector(y, sparse=True)
+        Y = check_sparse_labels(y)
+        names = np.asarray(y.columns) if hasattr(y, "columns") else np.arange(Y.shape[1])
+        return cls("matrix", names, type(y) if sp.issparse(y) else None), Y
+
+    @classmethod
+    def _fit_vector(cls, y: Any, sparse: bool = False) -> tuple["LabelCodec", Any]:
         array = np.asarray(y)
         if array.ndim == 2:
             warnings.warn(
@@ -141,11 +170,13 @@ class LabelCodec:
             raise ValueError(f"y holds a {type(array.flat[0]).__name__} per sample. {HINT}")
         y = column_or_1d(y)
         check_classification_targets(y)
-        binarizer = LabelBinarizer().fit(y)
+        binarizer = LabelBinarizer(sparse_output=sparse).fit(y)
         if len(binarizer.classes_) == 1:
             # One class only: one score, which is its presence.
-            return cls("binary", binarizer.classes_), np.ones((len(y), 1), dtype=bool)
+            Y = np.ones((len(y), 1), dtype=bool)
+            return cls("binary", binarizer.classes_), sp.csr_array(Y) if sparse else Y
         Y = binarizer.transform(y).astype(bool)
+        Y = sp.csr_array(Y) if sparse else Y
         return cls("binary" if Y.shape[1] == 1 else "multiclass", binarizer.classes_), Y
 
     @classmethod
@@ -265,3 +296,11 @@ def _holds_labels(column: np.ndarray) -> bool:
 def signed_targets(Y: np.ndarray) -> np.ndarray:
     """Give the +-1 targets of a boolean label matrix."""
     return np.where(Y, 1.0, -1.0)
+
+
+def sparse_targets(Y: sp.csr_array, weights: np.ndarray | None, centre: bool) -> CentredOperator:
+    """Give the +-1 targets of a sparse label matrix as products, less their mean or as they are."""
+    doubled = Y.astype(float) * 2.0
+    if centre:
+        return CentredOperator(doubled, weights)
+    return CentredOperator.about(doubled, np.ones(Y.shape[1]))

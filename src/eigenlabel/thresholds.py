@@ -16,6 +16,24 @@ from eigenlabel.curves import CutCurves, cut_thresholds
 from eigenlabel.labels import check_observed_labels
 
 
+def top_labels(scores: np.ndarray, k: int) -> np.ndarray:
+    """Give the positions (n, k) of the highest scores of each row, best first.
+
+    Ties go to the first label. Linear in the number of labels but for rows with ties at the cut.
+    """
+    k = min(k, scores.shape[1])
+    if k == 0:
+        return np.zeros((len(scores), 0), dtype=np.intp)
+    found = np.argpartition(-scores, k - 1, axis=1)[:, :k]
+    least = np.take_along_axis(scores, found, axis=1).min(axis=1, keepdims=True)
+    tied = np.flatnonzero((scores >= least).sum(axis=1) > k)
+    if tied.size:
+        found[tied] = np.argsort(-scores[tied], axis=1, kind="stable")[:, :k]
+    found.sort(axis=1)  # so that the stable sort by scores leaves ties in the order of labels
+    order = np.argsort(-np.take_along_axis(scores, found, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(found, order, axis=1)
+
+
 @dataclass(frozen=True)
 class Rule:
     """Base of the rules: thresholds are per label, decisions ``scores > thresholds``."""
@@ -166,7 +184,7 @@ class Top(Rule):
 
     def decide(self, scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:  # noqa: ARG002
         """Mark the highest scores of each row."""
-        top = np.argsort(-scores, axis=1, kind="stable")[:, : self.n_labels]
+        top = top_labels(scores, self.n_labels)
         decisions = np.zeros(scores.shape, dtype=bool)
         np.put_along_axis(decisions, top, True, axis=1)
         return decisions

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from eigenlabel import datasets
 from eigenlabel.datasets import DataError, Dataset
 from eigenlabel.datasets._load import READERS
+from eigenlabel.methods.many_labels import MANY
 
 TABLE_OPTIONS = ("labels", "separator", "text", "samples", "drop", "encoding")
 READER_OPTIONS = (
@@ -149,9 +150,9 @@ def data_path(name: str) -> Path:
     return path
 
 
-def dense(Y: Any) -> np.ndarray:
-    """Give a label matrix as an array."""
-    return Y.toarray() if sp.issparse(Y) else np.asarray(Y)
+def dense(Y: Any) -> Any:
+    """Give a label matrix as an array, unless its labels are so many that it has to stay sparse."""
+    return Y.toarray() if sp.issparse(Y) and Y.shape[1] < MANY else Y
 
 
 def parse_value(text: str) -> Any:

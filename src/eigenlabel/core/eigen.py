@@ -34,9 +34,14 @@ def descending_eigh(S: Floats) -> tuple[Floats, Floats]:
     return values[..., ::-1], fix_signs(vectors[..., ::-1])
 
 
-def positive_count(values: Floats) -> int:
-    """Count the descending eigenvalues of a PSD matrix that are above its rounding."""
+def positive_count(values: Floats, size: int | None = None) -> int:
+    """Count the descending eigenvalues of a PSD matrix that are above its rounding.
+
+    ``size`` is that of the matrix, if some of its eigenvalues are not among the values.
+    """
     if values.size == 0 or values[0] <= 0:
         return 0
-    floor = values[0] * values.size * float(np.finfo(np.float64).eps) * 16
+    floor = (
+        values[0] * (values.size if size is None else size) * float(np.finfo(np.float64).eps) * 16
+    )
     return int(np.count_nonzero(values > floor))

@@ -305,7 +305,11 @@ class CentredOperator:
         if not is_sparse(self._X):
             G = np.zeros((self.shape[1], other.shape[1]))
             for rows in row_blocks(n, self.shape[1] + other.shape[1]):
-                G += self._dense(rows).T @ (w[rows, None] * other._dense(rows))
+                if is_sparse(other._X):
+                    part = other.rows(np.arange(rows.start, rows.stop))
+                    G += part.rmatmat(w[rows, None] * self._dense(rows)).T
+                else:
+                    G += self._dense(rows).T @ (w[rows, None] * other._dense(rows))
             return G
         X: Matrix = self._X
         Z: Matrix = other._X.astype(float, copy=False)

@@ -13,19 +13,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg as sl
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._validation import check_data, check_number
 from eigenlabel.core.eigen import descending_eigh, positive_count
+from eigenlabel.core.factored import orthonormalise
 from eigenlabel.core.masked import MaskedFactor
 from eigenlabel.core.operators import weighted_mean
-from eigenlabel.core.spectral import Factor, PrimalFactor, StatisticsFactor
+from eigenlabel.core.spectral import Factor, StatisticsFactor
 from eigenlabel.core.statistics import Statistics
 from eigenlabel.labels import has_missing, signed_targets
 from eigenlabel.methods import observed
 from eigenlabel.methods._base import KernelMixin, ScoreClassifier
+from eigenlabel.methods.many_labels import ManyLabelsMixin
 from eigenlabel.methods.stream import Stream
 from eigenlabel.methods.streaming import ForgetMixin, StreamMixin
 from eigenlabel.metrics import accuracy
@@ -67,27 +68,13 @@ def solve_shared_subspace(
     return SharedSubspace(B + (A - B) @ shared @ shared.T, A @ shown, shown, eigenvalues)
 
 
-def orthonormalise(factor: Factor, directions: np.ndarray) -> np.ndarray:
-    """Combine directions, in the factor's coefficients, into orthonormal ones of the same span.
-
-    The first k of them span the first k directions, as a QR decomposition does.
-    """
-    if isinstance(factor, PrimalFactor) or factor.operator is not None:
-        basis, R = np.linalg.qr(factor.primal(directions))
-        return basis * _signs(R)
-    # R'R = D'KD through a square root: Cholesky would break down on rounding.
-    lam, E = np.linalg.eigh(factor.inner(directions, directions))
-    R = np.linalg.qr((E * np.sqrt(np.maximum(lam, 0))).T, mode="r")
-    return sl.solve_triangular(_signs(R)[:, None] * R, directions.T, trans="T").T
-
-
-def _signs(R: np.ndarray) -> np.ndarray:
-    """Give the signs that make the diagonal of R positive."""
-    return np.where(np.diag(R) < 0, -1.0, 1.0)
-
-
 class BaseSharedSubspace(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, StreamMixin, KernelMixin, ScoreClassifier
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ManyLabelsMixin,
+    StreamMixin,
+    KernelMixin,
+    ScoreClassifier,
 ):
     """What the classifier and its tuned twin share: solving, storing, scoring, embedding."""
 
@@ -106,9 +93,7 @@ class BaseSharedSubspace(
         parameters: tuple[float, float, int],
     ) -> None:
         """Solve for one set of parameters and store what prediction needs."""
-        for name in ("coef_", "components_", "dual_coef_", "dual_components_", "X_fit_"):
-            vars(self).pop(name, None)  # of an earlier fit with another kernel
-        self._drop_stream()
+        self._forget_fit()
         mean = weighted_mean(T, weights) if self.fit_intercept else np.zeros(T.shape[1])
         if isinstance(factor, MaskedFactor):
             mean = factor.target_means(T)
@@ -135,6 +120,7 @@ class BaseSharedSubspace(
         parameters: tuple[float, float, int],
     ) -> None:
         centre, mean = means
+        vars(self).pop("label_weights_", None)
         solution = solve_shared_subspace(factor, T, *parameters)
         basis = orthonormalise(factor, solution.directions)
         if self._linear:
@@ -168,7 +154,11 @@ class BaseSharedSubspace(
         return self._scores_of_checked(check_data(self, X, reset=False))
 
     def _scores_of_checked(self, X: Any) -> np.ndarray:
-        scores = self._product(X, "coef_", "dual_coef_") + self.intercept_
+        if self._factored:
+            embedded = self._product(X, "components_", "dual_components_")
+            scores = embedded @ self.label_weights_ + self.intercept_
+        else:
+            scores = self._product(X, "coef_", "dual_coef_") + self.intercept_
         return scores.astype(self.intercept_.dtype, copy=False)
 
     def transform(self, X: Any) -> np.ndarray:
@@ -220,6 +210,7 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
         Penalty of all weights. 0 gives the minimum-norm solution where X has not full rank.
     n_components : int in 0..n_labels or None
         Dimension r of the shared subspace; None is the papers' 5 floor((m - 1) / 5), at least 1.
+        Give it for many labels: some hundreds.
     kernel : str or callable, default="linear"
         "linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "chi2" or "precomputed". A
         callable takes two matrices and gives the kernel matrix of their rows. Sums of kernels go
@@ -238,7 +229,8 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
         "krylov" stops at residuals of this size, relative to the right side of its equations, and
         works in float32 on sparse float32 X if this is 1e-5 or more. The
         relative error of the weights is at most tol (largest + shift) / (smallest + shift
-        eigenvalue of the covariance), and most often near tol.
+        eigenvalue of the covariance), and most often near tol. For many labels it asks for
+        eigenvectors of S to residuals of 10 tol times their eigenvalue.
     max_iter : int >= 1, default=1000
         Or after so many iterations, with a ConvergenceWarning that states the residual.
     max_memory : bytes or None
@@ -248,9 +240,12 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
     ----------
     coef_ : (n_labels, n_features), linear kernel only
     dual_coef_ : (n_samples, n_labels), other kernels
+    label_weights_ : (n_components_, n_labels), V = Theta U, for many labels and ``alpha=inf`` only;
+        then ``components_.T @ label_weights_`` are the weights, ``coef_`` is made when asked for
     intercept_ : (n_labels,)
     eigenlabels_ : (n_labels, n_components_), orthonormal columns W
-    eigenvalues_ : (n_labels,), of S = A'B, descending (for ``alpha=inf`` of alpha A'B)
+    eigenvalues_ : (n_labels,), of S = A'B, descending (for ``alpha=inf`` of alpha A'B);
+        (n_components_,) for many labels
     components_ : (n_components_, n_features), Theta, orthonormal rows, linear kernel only
     dual_components_ : (n_samples, n_components_), other kernels
     n_components_ : int
@@ -265,6 +260,11 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
     samples, with the same penalties; the minimiser is exact for ``alpha=0``, ``n_components`` 0 or
     all labels, and if all labels are observed on the same samples. Labels that are observed on the
     same samples share a factor; if there are too many such groups, "auto" takes "krylov".
+
+    Many labels, 10,000 or more, or fewer whose targets, weights and S do not fit in
+    ``max_memory``: S is not formed, a sparse y stays sparse, and with ``alpha=inf`` the weights
+    are two factors, so that memory is linear in n, d and m. ``predict_top`` and ``rank_labels``
+    give the best labels of each sample, and like ``predict`` hold the scores of some rows only.
 
     Samples may come in blocks (``partial_fit``, ``fit_files``), be taken out again (``forget``) and
     models be merged (``merge``), all exactly, for a linear kernel: four to five d x d matrices of
@@ -324,6 +324,9 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
             A weight of k counts like k copies of the sample.
         """
         self._check_penalties()
+        if self._has_many_labels(X, y):
+            self._fit_many(X, y, sample_weight)
+            return self
         X, self._codec, Y, weights, cells = self._check_training(X, y, sample_weight)
         self.classes_ = self._codec.classes
         parameters = (self.alpha, self.beta, self._rank(self.n_components, Y.shape[1]))

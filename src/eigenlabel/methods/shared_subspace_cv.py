@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._validation import check_choice, check_number
 from eigenlabel.core.eigen import descending_eigh
@@ -173,6 +172,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         """
         check_choice("threshold_on", self.threshold_on, ("heldout", "training"))
         rule = get_rule(self.threshold)
+        self._refuse_many_labels(X, y)
         X, codec, Y, weights, cells = self._check_training(X, y, sample_weight)
         self._codec, self.classes_, self._rule = codec, codec.classes, rule
         grid = self._grid(Y.shape[1])
@@ -287,10 +287,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         if self.threshold_on == "training" and codec.multilabel:
             self.thresholds_ = rule.fit(self._scores(kept.X), kept.Y, kept.weights)
 
-    def predict(self, X: Any) -> Any:
-        """Give label sets by the tuned thresholds, or classes if y was a vector."""
-        check_is_fitted(self)
-        scores = self._scores(X)
+    def _decide(self, scores: np.ndarray) -> Any:
         if self._codec.multilabel:
             return self._codec.decode(self._rule.decide(scores, self.thresholds_))
         return self._codec.decide(scores)

@@ -4,6 +4,7 @@ import numbers
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv, cross_val_predict
 from sklearn.utils import get_tags
@@ -11,9 +12,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._validation import check_row_weights
+from eigenlabel.core.operators import row_blocks
+from eigenlabel.core.spectral import memory_limit
 from eigenlabel.labels import LabelCodec
+from eigenlabel.methods.many_labels import MANY, join_decisions
 from eigenlabel.model_selection import MultilabelStratifiedKFold
-from eigenlabel.thresholds import Rule, Zero, get_rule
+from eigenlabel.thresholds import Rule, Top, Zero, get_rule
+
+ARRAYS = 6  # of samples x labels that fitting thresholds holds at once
 
 
 def _response(estimator: Any) -> str:
@@ -54,6 +60,9 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     turns them into one threshold per label, and the classifier is fitted again on all samples.
     A vector y has no label sets; there the classifier decides by itself.
 
+    A sparse y of 10,000 labels or more stays sparse, and label sets are decided in pieces of rows:
+    for the rules "zero" and "top", which need no scores (``cv`` has no use then).
+
     Cost: the classifier's own fit, times the number of folds plus one.
 
     Parameters
@@ -72,7 +81,8 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator_ : the fitted classifier
     thresholds_ : (n_labels,), absent for a vector y
-    oof_scores_ : (n_samples, n_labels), the scores they were fitted to, absent for a vector y
+    oof_scores_ : (n_samples, n_labels), the scores they were fitted to, absent for a vector y and
+        for a sparse y of many labels
     classes_ : as in the classifier
 
     Examples
@@ -103,26 +113,46 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, **fit_params: Any) -> "ThresholdedClassifier":
         """Fit the classifier and its thresholds; ``fit_params`` go to the classifier's fit."""
         self._rule = get_rule(self.strategy)
-        self._codec, Y = LabelCodec.fit(y)
+        many = self._has_many_labels(y)
+        self._codec, Y = LabelCodec.fit_sparse(y) if many else LabelCodec.fit(y)
         for name in ("thresholds_", "oof_scores_"):
             vars(self).pop(name, None)  # of an earlier fit to a label matrix
         if fit_params.get("sample_weight") is not None:
-            weights = check_row_weights(fit_params["sample_weight"], len(Y))
+            weights = check_row_weights(fit_params["sample_weight"], Y.shape[0])
             fit_params = {**fit_params, "sample_weight": weights}
         # Many classifiers, and cross_val_predict, take dense label matrices only, and
         # OneVsRestClassifier mixes up the columns of an int8 one with more than 127 labels.
         target = Y.astype(int) if self._codec.multilabel else y
         self.estimator_ = clone(self.estimator).fit(X, target, **fit_params)
-        if self._codec.multilabel:
+        if many:
+            self.thresholds_ = self._rule.fit_grid(np.zeros((1, Y.shape[1], 0)), Y.T, None)[0]
+        elif self._codec.multilabel:
             self.oof_scores_ = self._collect_scores(X, target, fit_params)
             self.thresholds_ = self._rule.fit(self.oof_scores_, Y, fit_params.get("sample_weight"))
-            if isinstance(self._rule, Zero) and _response(self.estimator_) == "predict_proba":
-                self.thresholds_ += 0.5  # the probability where both answers are equally likely
+        if isinstance(self._rule, Zero) and hasattr(self, "thresholds_"):
+            half = 0.5 if _response(self.estimator_) == "predict_proba" else 0.0
+            self.thresholds_ += half  # the probability where both answers are equally likely
         self.classes_ = getattr(self.estimator_, "classes_", self._codec.classes)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         return self
+
+    def _has_many_labels(self, y: Any) -> bool:
+        """Tell whether y can stay sparse; refuse held-out scores that do not fit."""
+        if not sp.issparse(y) or y.ndim != 2 or y.shape[1] < MANY:
+            return False
+        if isinstance(self._rule, (Zero, Top)):
+            return True
+        (n, m), limit = y.shape, memory_limit()
+        needed = ARRAYS * 8.0 * n * m
+        if needed > limit:
+            raise MemoryError(
+                f"The rule {self._rule.name!r} compares held-out scores of all samples and labels: "
+                f"{ARRAYS} arrays of {n} x {m} numbers, {needed / 2**30:.1f} GiB; this machine has "
+                f"{limit / 2**30:.1f} GiB. Use strategy='top' or 'zero', which need none."
+            )
+        return False
 
     def _collect_scores(self, X: Any, y: Any, fit_params: dict[str, Any]) -> np.ndarray:
         if self.cv is None:
@@ -148,6 +178,14 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         if not self._codec.multilabel:
             return self.estimator_.predict(X)
+        if len(self.thresholds_) < MANY:
+            return self._decide(X)
+        X = X.tocsr() if sp.issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
+        rows = row_blocks(X.shape[0], len(self.thresholds_))
+        take = X.iloc if hasattr(X, "iloc") else X
+        return join_decisions([self._decide(take[piece]) for piece in rows])
+
+    def _decide(self, X: Any) -> Any:
         scores = self._scores(self.estimator_, X)
         return self._codec.decode(self._rule.decide(scores, self.thresholds_))
 
