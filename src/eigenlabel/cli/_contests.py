@@ -74,8 +74,8 @@ def _print_agreement(taus: dict[tuple[str, str], float], metric: str, form: str)
 def _verdicts(contest: Contest, rows: Sequence[Standing], metric: str) -> str:
     """Sum up what became of the findings that the paper has on all its data sets."""
     found = Counter(row.verdict for row in rows if row.verdict)
-    words = ", ".join(f"{found[word]} {word}" for word in ("holds", "reversed", "open"))
     return (
-        f"{metric}: of {sum(found.values())} findings of the paper about {contest.reference} and "
-        f"another method, tried on each data set here: {words} (p >= {LEVEL:g})."
+        f"{metric}: {contest.reference} against another method, as on all data sets of the paper "
+        f"and tried on each one here: {found['holds']} of {sum(found.values())} findings hold, "
+        f"{found['reversed']} are reversed, {found['open']} are open (p >= {LEVEL:g})."
     )

@@ -181,9 +181,9 @@ def _tau(a: Order, b: Order) -> float:
     return float(kendalltau([a[m] for m in common], [b[m] for m in common]).statistic)
 
 
-YEAST, EMOTIONS, SOURCES = (
+YEAST, EMOTIONS = (
     (Data(name, f"multiview/{name}_views.mat", prepare="standard"),)
-    for name in ("yeast", "emotions", "3sources")
+    for name in ("yeast", "emotions")
 )
 DEBTAGS = (Data("debtags", "debtags", {}, 300, 20, "tfidf", 2500),)
 HUE = (
@@ -199,7 +199,7 @@ HUE = (
     ),
 )
 _TAGS = {"debtags": DEBTAGS, "corel5k-hue": HUE, "yeast": YEAST}
-_NETWORKS = {"debtags": DEBTAGS, "yeast": YEAST, "emotions": EMOTIONS, "3sources": SOURCES}
+_NETWORKS = {"debtags": DEBTAGS, "yeast": YEAST, "emotions": EMOTIONS}
 _AT_FIVE = {
     name: f"label_{name}_at_5" for name in ("precision", "recall", "f1")
 }  # of tags, Section 7.1
