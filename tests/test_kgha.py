@@ -13,7 +13,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
-from eigenlabel import KGHA, MEKA
+from eigenlabel import KGHA, MEKA, KernelRidgeTagger
 from eigenlabel.core import agreement, hats
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.datasets import make_shared_subspace
@@ -609,6 +609,28 @@ def test_an_approximation_stands_for_the_kernel(data):
     assert features.kernel == "linear", "what the user passed is not changed"
     assert mapped.views_["wide"].features.gamma == 0.02
     assert mapped.views_["tall"].X is None
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_ridge_regression_of_each_view_by_itself(data, missing):
+    views, Y, kernels = case(data, missing)
+    ridges = {"tall": 0.5, "wide": 0.02}
+    setting = {"kernel": SETTING["kernel"], "gamma": 0.01, "view_weights": [1.0, 3.0]}
+    model = KernelRidgeTagger(ridges, **setting).fit(views, Y)
+    total, weight = np.zeros(Y.shape), np.zeros((len(Y), 1))
+    for (K, rows), c, w in zip(kernels, ridges.values(), (0.5, 1.5), strict=True):
+        n = len(rows)
+        system = np.block([[K + c * np.eye(n), np.ones((n, 1))], [np.ones(n), 0.0]])
+        solution = np.linalg.solve(system, np.vstack([Y[rows], np.zeros(Y.shape[1])]))
+        total[rows] += w * (K @ solution[:-1] + solution[-1])
+        weight[rows] += w
+    shares = np.where(weight > 0, total / np.maximum(weight, 1e-300), Y.mean(axis=0))
+    np.testing.assert_allclose(model.decision_function(views), 2 * shares - 1, atol=1e-8)
+    special = {"n_components": 1.0, "trade_off": 0.0, "label_ridge": 0.0, "ridge": ridges}
+    same = KGHA(**special, **setting).fit(views, Y)
+    np.testing.assert_allclose(
+        model.decision_function(views), same.decision_function(views), atol=1e-8
+    )
 
 
 @pytest.mark.parametrize(
