@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import nnls
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_predict
 
@@ -14,6 +14,7 @@ from eigenlabel import BiRelationGraph, GaussianFields, Views
 from eigenlabel.methods import graphs
 from eigenlabel.methods.kernels import mean_distance
 from eigenlabel.persistence import SavedModel, load_model, save_model
+from eigenlabel.thresholds import PerLabelF1
 
 NETWORKS = [GaussianFields, BiRelationGraph]
 
@@ -395,3 +396,30 @@ def test_simultaneous_weights_go_by_labelled_samples(data):
     W = [scaled(naive_graph(kernel_of(A), 7))[:40, :40] for A in views.values()]
     found = graphs.simultaneous_weights(W, Y[:40].astype(float))
     np.testing.assert_allclose(model.view_weights_, found / found.sum(), rtol=1e-8)
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_thresholds_go_by_labelled_samples(network, data):
+    views, Y = data
+    Y = np.roll(Y, 10, axis=0)  # those without labels come first
+    model = network(threshold="f1").fit(views, Y)
+    known = Y[:, 0] >= 0
+    wanted = PerLabelF1().fit(model.transduction_[known], Y[known])
+    np.testing.assert_allclose(model.thresholds_, wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_only_whole_rows_are_without_labels(network, data):
+    views, Y = data
+    partly = Y.copy()
+    partly[45, :3] = 0
+    with pytest.raises(ValueError, match="label matrix of 0 and 1, found -1"):
+        network().fit(views, partly)
+    # In one column -1 is a class, as in scikit-learn.
+    column = np.where(Y[:, :1] == 1, 1, -1)
+    with pytest.warns(DataConversionWarning):
+        model = network().fit(views, column)
+    assert model.classes_.tolist() == [-1, 1]
+    np.testing.assert_array_equal(
+        model.transduction_, network().fit(views, column.ravel()).transduction_
+    )
