@@ -383,6 +383,22 @@ def test_tagprop_gradients_are_those_of_differences(tagprop, lacking, data, rng)
     np.testing.assert_allclose(gradient, numeric, rtol=rtol, atol=atol)
 
 
+def test_tagprop_without_balance_has_the_mean_log_likelihood(data):
+    train, Y, new = data
+    model = TagProp(100, sigmoid=False, balanced=False, epsilon=0.1).fit(train, Y)
+    near = model._find(model._read_views(train, reset=False), training=True)
+    assert near.index.shape == (50, 49), "all others, where there are no more"
+    x = np.einsum("ik,ikl->il", model._weigh(near, model.weights_), Y[near.index])
+    p = 0.1 + 0.8 * x
+    mean = np.log(np.where(Y == 1, p, 1 - p)).mean()
+    np.testing.assert_allclose(model.log_likelihood_[-1], mean, rtol=1e-12)
+    far = model.decision_function({name: A * 1e6 for name, A in new.items()})
+    assert -0.8 <= far.min() <= far.max() <= 0.8, "2 p - 1 with p between 0.1 and 0.9"
+    assert far.min() == pytest.approx(-0.8), "a label that no sample has"
+    for name, view in model.views_.items():
+        assert view.scale == pytest.approx(pairwise_distances(train[name]).max())
+
+
 def test_tagprop_by_ranks_is_the_concave_maximum(data):
     """Frank-Wolfe gap: no point of the simplex has a higher tangent plane."""
     train, Y, _ = data
