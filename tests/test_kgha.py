@@ -13,9 +13,10 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
-from eigenlabel import KGHA
+from eigenlabel import KGHA, MEKA, KernelRidgeTagger
 from eigenlabel.core import agreement, hats
 from eigenlabel.core.operators import CentredOperator
+from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.thresholds import Top
 from helpers import projector
 
@@ -376,7 +377,9 @@ def test_parameters_out_of_range(data, parameters, message):
 
 
 def test_wrong_types_of_parameters(data):
-    with pytest.raises(TypeError, match="must be None or a transformer with a parameter kernel"):
+    with pytest.raises(TypeError, match="'meka' or a transformer with a parameter kernel"):
+        KGHA(approximation=3).fit(*data)
+    with pytest.raises(ValueError, match=r"approximation must be one of .*nystrom.*, got 'other'"):
         KGHA(approximation="other").fit(*data)
     with pytest.raises(TypeError, match="views must be a dict"):
         KGHA(views=["a"]).fit(data[0]["tall"], data[1])
@@ -606,6 +609,75 @@ def test_an_approximation_stands_for_the_kernel(data):
     assert features.kernel == "linear", "what the user passed is not changed"
     assert mapped.views_["wide"].features.gamma == 0.02
     assert mapped.views_["tall"].X is None
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_ridge_regression_of_each_view_by_itself(data, missing):
+    views, Y, kernels = case(data, missing)
+    ridges = {"tall": 0.5, "wide": 0.02}
+    setting = {"kernel": SETTING["kernel"], "gamma": 0.01, "view_weights": [1.0, 3.0]}
+    model = KernelRidgeTagger(ridges, **setting).fit(views, Y)
+    total, weight = np.zeros(Y.shape), np.zeros((len(Y), 1))
+    for (K, rows), c, w in zip(kernels, ridges.values(), (0.5, 1.5), strict=True):
+        n = len(rows)
+        system = np.block([[K + c * np.eye(n), np.ones((n, 1))], [np.ones(n), 0.0]])
+        solution = np.linalg.solve(system, np.vstack([Y[rows], np.zeros(Y.shape[1])]))
+        total[rows] += w * (K @ solution[:-1] + solution[-1])
+        weight[rows] += w
+    shares = np.where(weight > 0, total / np.maximum(weight, 1e-300), Y.mean(axis=0))
+    np.testing.assert_allclose(model.decision_function(views), 2 * shares - 1, atol=1e-8)
+    special = {"n_components": 1.0, "trade_off": 0.0, "label_ridge": 0.0, "ridge": ridges}
+    same = KGHA(**special, **setting).fit(views, Y)
+    np.testing.assert_allclose(
+        model.decision_function(views), same.decision_function(views), atol=1e-8
+    )
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        *("nystrom", "meka", MEKA(60, n_blocks=1, n_landmarks=60), MEKA(60, n_landmarks=60)),
+        {"tall": "meka", "wide": Nystroem(n_components=60)},
+    ],
+    ids=["nystrom", "meka", "one block", "ten blocks", "by view"],
+)
+def test_a_map_of_full_rank_is_the_kernel(data, features):
+    views, Y = data
+    kernel = {"gamma": 0.5, "random_state": 0}  # well conditioned: nothing is cut off
+    exact = KGHA(**kernel).fit(views, Y)
+    mapped = KGHA(**kernel, approximation=features).fit(views, Y)
+    np.testing.assert_allclose(mapped.eigenvalues_, exact.eigenvalues_, atol=1e-8)
+    np.testing.assert_allclose(
+        mapped.decision_function(views), exact.decision_function(views), atol=1e-8
+    )
+    assert mapped.views_["tall"].X is None
+
+
+def test_a_map_of_low_rank_is_near_the_kernel():
+    data = make_shared_subspace(400, 12, 6, 3, noise=0.1, random_state=0)
+    views = {"left": slice(0, 6), "right": slice(6, None)}
+    kernel = {"views": views, "gamma": 0.01, "random_state": 0}
+    exact = KGHA(**kernel).fit(data.X[:300], data.Y[:300]).decision_function(data.X[300:])
+    errors = []
+    for rank in (10, 40, 150):
+        model = KGHA(**kernel, approximation=MEKA(rank, n_blocks=3, random_state=0))
+        found = model.fit(data.X[:300], data.Y[:300]).decision_function(data.X[300:])
+        errors.append(np.linalg.norm(found - exact) / np.linalg.norm(exact))
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[2] < 0.01
+
+
+def test_named_maps_are_those_of_meka(data):
+    views, Y = data
+    for name, blocks in (("nystrom", 1), ("meka", 10)):
+        model = KGHA(approximation=name, gamma=0.3, random_state=3).fit(views, Y)
+        features = model.views_["wide"].features
+        assert isinstance(features, MEKA)
+        assert (features.n_blocks, features.gamma, features.random_state) == (blocks, 0.3, 3)
+        again = KGHA(approximation=name, gamma=0.3, random_state=3).fit(views, Y)
+        np.testing.assert_array_equal(
+            again.decision_function(views), model.decision_function(views)
+        )
 
 
 def test_kernels_that_are_not_positive_semidefinite(data, rng):

@@ -218,6 +218,33 @@ def test_linear_methods_behind_an_exact_map_are_kernel_methods(labelled, method)
     np.testing.assert_allclose(found, wanted, atol=1e-6)
 
 
+@pytest.mark.parametrize("method", [SharedSubspaceClassifier, MDDM, CCA])
+@pytest.mark.parametrize("n_blocks", [1, 4])
+def test_maps_serve_every_kernel_method(labelled, method, n_blocks):
+    X, Y = labelled.X[:100], labelled.Y[:100]
+
+    def found(rank, gamma):
+        features = MEKA(rank, n_blocks=n_blocks, n_landmarks=rank, gamma=gamma, random_state=0)
+        return projected(make_pipeline(features, method(n_components=2)).fit(X, Y), X)
+
+    def wanted(gamma):
+        return projected(method(kernel="rbf", gamma=gamma, n_components=2).fit(X, Y), X)
+
+    # Full rank, well conditioned: the kernel itself. Low rank of a smooth kernel: near it, less so
+    # with blocks, which are joined by what a sample of entries tells.
+    np.testing.assert_allclose(found(100, 0.5), wanted(0.5), atol=1e-8)
+    exact = wanted(1e-3)
+    errors = [np.linalg.norm(found(r, 1e-3) - exact) / np.linalg.norm(exact) for r in (8, 60)]
+    assert errors[1] < min(0.05 if n_blocks == 1 else 0.3, errors[0])
+
+
+def projected(model, X):
+    """Give scores, or coordinates up to their sign."""
+    if hasattr(model, "decision_function"):
+        return model.decision_function(X)
+    return abs(model.transform(X))
+
+
 def test_nystrom_predicts_new_samples_by_its_formula(labelled):
     X = labelled.X
     model = MEKA(80, n_blocks=1, n_landmarks=40, gamma=0.05, random_state=0).fit(X[:100])

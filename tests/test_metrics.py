@@ -226,8 +226,29 @@ def test_figures_by_label_of_the_top_labels(problem, weighted):
     ]
     found = metrics.label_average_precision(Y, S, **kw)
     assert found == pytest.approx(np.mean(by_label), rel=1e-12)
-    loss = metrics.ranking_loss(Y, S, **kw)
-    assert metrics.ranking_accuracy(Y, S, **kw) == pytest.approx(1 - loss, rel=1e-12)
+    Y[3] = 0  # a row without an order, left out or perfect
+    for trivial in ("skip", "count"):
+        loss = metrics.ranking_loss(Y, S, trivial=trivial, **kw)
+        found = metrics.ranking_accuracy(Y, S, trivial=trivial, **kw)
+        assert found == pytest.approx(1 - loss, rel=1e-12)
+
+
+def test_figures_at_five_by_their_names(rng):
+    Y, S = rng.integers(0, 2, (40, 9)), rng.random((40, 9))
+    names = {
+        "label_precision_at_5": metrics.label_precision_at_k,
+        "label_recall_at_5": metrics.label_recall_at_k,
+        "label_f1_at_5": metrics.label_f1_at_k,
+        "labels_recalled_at_5": metrics.labels_recalled_at_k,
+        "precision_at_5": metrics.precision_at_k,
+    }
+    for name, function in names.items():
+        metric = metrics.METRICS[name]
+        assert (metric.reads, metric.greater_is_better) == ("scores", True)
+        assert metric.function(Y, S) == function(Y, S, 5) != function(Y, S, 1)
+        assert metric.function(Y[:, :3], S[:, :3]) == function(Y[:, :3], S[:, :3], 3)
+    assert metrics.precision_at_k(Y, S, 3) == metrics.METRICS["precision_at_3"].function(Y, S)
+    assert metrics.precision_at_k(Y, S, 1) == metrics.METRICS["precision_at_1"].function(Y, S)
 
 
 def test_figures_by_label_at_their_ends():

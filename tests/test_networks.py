@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import nnls
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
+from sklearn.metrics.pairwise import cosine_similarity, rbf_kernel
 from sklearn.model_selection import cross_val_predict
 
 from eigenlabel import BiRelationGraph, GaussianFields, Views
 from eigenlabel.methods import graphs
 from eigenlabel.methods.kernels import mean_distance
 from eigenlabel.persistence import SavedModel, load_model, save_model
+from eigenlabel.thresholds import PerLabelF1
 
 NETWORKS = [GaussianFields, BiRelationGraph]
 
@@ -101,12 +102,22 @@ def naive_walks(W, Y, known, alpha, beta, directed, n_steps=3000):
 def test_walks_over_samples_and_labels(data, k, directed, combine):
     views, Y = data
     model = BiRelationGraph(
-        0.8, 0.3, combine=combine, directed=directed, n_neighbors=k, tol=1e-13
+        *(0.8, 0.3),
+        combine=combine,
+        directed=directed,
+        view_weights={"left": 1, "right": 3},
+        n_neighbors=k,
+        tol=1e-13,
     ).fit(views, Y)
     known = np.arange(50) < 40
     W = [scaled(naive_graph(kernel_of(A), k)) for A in views.values()]
-    parts = W if combine == "scores" else [(W[0] + W[1]) / 2]
-    F = sum(naive_walks(V, Y, known, 0.8, 0.3, directed) for V in parts)
+    weights, parts = (0.25, 0.75), W
+    if combine == "graphs":
+        weights, parts = (1.0,), [0.25 * W[0] + 0.75 * W[1]]
+    F = sum(
+        w * naive_walks(V, Y, known, 0.8, 0.3, directed)
+        for w, V in zip(weights, parts, strict=True)
+    )
     np.testing.assert_allclose(
         model.transduction_, 2 * F[:, :-1] / F[:, -1:] - 1, rtol=1e-7, atol=1e-8
     )
@@ -116,7 +127,11 @@ def test_walks_over_samples_and_labels(data, k, directed, combine):
 def test_new_samples_meet_their_own_equation(network, data, k, rng):
     """The scores of training samples held, a new one is where its own equation has it."""
     views, Y = data
-    model = network(n_neighbors=k, tol=1e-12).fit(views, Y)
+    weights = {"left": 1, "right": 3}
+    model = network(n_neighbors=k, view_weights=weights, tol=1e-12)
+    if network is GaussianFields:
+        model.set_params(smoothness=0.7, prior=0.3)
+    model.fit(views, Y)
     new = {name: A[:6] + 0.1 * rng.standard_normal((6, A.shape[1])) for name, A in views.items()}
     found = model.decision_function(new)
     total, weight = 0, 0
@@ -128,14 +143,15 @@ def test_new_samples_meet_their_own_equation(network, data, k, rng):
             row[order[:k]] = True
         K = np.where(keep, K, 0)
         P = K / np.sqrt(np.outer(K.sum(axis=1), degree))
+        P = weights[name] / 4 * P
         if network is GaussianFields:
             bias = 2 * Y[:40].mean(axis=0) - 1
-            total = total + P @ model.transduction_ / 2
-            weight = weight + P.sum(axis=1, keepdims=True) / 2
+            total = total + 0.7 * P @ model.transduction_
+            weight = weight + 0.7 * P.sum(axis=1, keepdims=True)
         else:
             total = total + P @ model._fields[i]
     if network is GaussianFields:
-        expected = (bias + total) / (1 + weight)
+        expected = (0.3 * bias + total) / (0.3 + weight)
     else:
         expected = 2 * total[:, :-1] / total[:, -1:] - 1
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
@@ -395,3 +411,48 @@ def test_simultaneous_weights_go_by_labelled_samples(data):
     W = [scaled(naive_graph(kernel_of(A), 7))[:40, :40] for A in views.values()]
     found = graphs.simultaneous_weights(W, Y[:40].astype(float))
     np.testing.assert_allclose(model.view_weights_, found / found.sum(), rtol=1e-8)
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_thresholds_go_by_labelled_samples(network, data):
+    views, Y = data
+    Y = np.roll(Y, 10, axis=0)  # those without labels come first
+    model = network(threshold="f1").fit(views, Y)
+    known = Y[:, 0] >= 0
+    wanted = PerLabelF1().fit(model.transduction_[known], Y[known])
+    np.testing.assert_allclose(model.thresholds_, wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_only_whole_rows_are_without_labels(network, data):
+    views, Y = data
+    partly = Y.copy()
+    partly[45, :3] = 0
+    with pytest.raises(ValueError, match="label matrix of 0 and 1, found -1"):
+        network().fit(views, partly)
+    # In one column -1 is a class, as in scikit-learn.
+    column = np.where(Y[:, :1] == 1, 1, -1)
+    with pytest.warns(DataConversionWarning):
+        model = network().fit(views, column)
+    assert model.classes_.tolist() == [-1, 1]
+    np.testing.assert_array_equal(
+        model.transduction_, network().fit(views, column.ravel()).transduction_
+    )
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_new_samples_have_no_negative_similarities(network, data, rng):
+    views, Y = data
+    K = kernel_of(views["left"])
+    new = K[:5] + rng.normal(scale=0.5, size=(5, 50))
+    assert new.min() < 0
+    model = network(kernel="precomputed").fit(K, Y)
+    wanted = model.decision_function(np.maximum(new, 0))
+    for form in (np.asarray, sp.csr_array):
+        np.testing.assert_allclose(model.decision_function(form(new)), wanted, rtol=1e-10)
+    X = views["left"]
+    cosine = network(kernel="cosine", n_neighbors=None).fit(X, Y)
+    same = network(kernel=lambda A, B: np.maximum(cosine_similarity(A, B), 0), n_neighbors=None)
+    np.testing.assert_allclose(
+        cosine.decision_function(-X[:5]), same.fit(X, Y).decision_function(-X[:5]), rtol=1e-10
+    )

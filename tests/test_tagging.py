@@ -360,8 +360,14 @@ def test_tagprop_keeps_the_sigmoids_of_its_point_when_no_step_rises(data):
     np.testing.assert_allclose(model.log_likelihood_, [final], rtol=1e-9)
 
 
-def test_tagprop_gradients_are_those_of_differences(tagprop, data, rng):
+@pytest.mark.parametrize("lacking", [False, True])
+def test_tagprop_gradients_are_those_of_differences(tagprop, lacking, data, rng):
     train, Y, _ = data
+    if lacking:  # neighbours, some of the samples
+        D = pairwise_distances(train["numbers"])
+        D[:20] *= np.sort(D[:20], axis=1)[:, [5]] > D[:20]
+        train = {"numbers": sp.csr_array(D)}
+        tagprop.set_params(metric="precomputed")
     model = tagprop.fit(train, Y)
     near = model._find(model._read_views(train, reset=False), training=True)
     votes = tagprop_module.Votes(near, model._Y)
@@ -372,8 +378,25 @@ def test_tagprop_gradients_are_those_of_differences(tagprop, data, rng):
     h = 1e-6
     unit = np.eye(len(z)) * h
     numeric = [(objective(z + u)[0] - objective(z - u)[0]) / (2 * h) for u in unit]
-    # differences of step h are good to h^2 and eps / h
-    np.testing.assert_allclose(gradient, numeric, rtol=1e-6, atol=1e-8)
+    # Differences of step h are good to h^2 and eps / h; labels that no neighbour has bend more.
+    rtol, atol = (1e-5, 1e-6) if lacking else (1e-6, 1e-8)
+    np.testing.assert_allclose(gradient, numeric, rtol=rtol, atol=atol)
+
+
+def test_tagprop_without_balance_has_the_mean_log_likelihood(data):
+    train, Y, new = data
+    model = TagProp(100, sigmoid=False, balanced=False, epsilon=0.1).fit(train, Y)
+    near = model._find(model._read_views(train, reset=False), training=True)
+    assert near.index.shape == (50, 49), "all others, where there are no more"
+    x = np.einsum("ik,ikl->il", model._weigh(near, model.weights_), Y[near.index])
+    p = 0.1 + 0.8 * x
+    mean = np.log(np.where(Y == 1, p, 1 - p)).mean()
+    np.testing.assert_allclose(model.log_likelihood_[-1], mean, rtol=1e-12)
+    far = model.decision_function({name: A * 1e6 for name, A in new.items()})
+    assert -0.8 <= far.min() <= far.max() <= 0.8, "2 p - 1 with p between 0.1 and 0.9"
+    assert far.min() == pytest.approx(-0.8), "a label that no sample has"
+    for name, view in model.views_.items():
+        assert view.scale == pytest.approx(pairwise_distances(train[name]).max())
 
 
 def test_tagprop_by_ranks_is_the_concave_maximum(data):

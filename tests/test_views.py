@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
+from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import chi2_kernel, linear_kernel, rbf_kernel
@@ -14,7 +15,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from eigenlabel import (
+    CCA,
     KGHA,
+    MDDM,
+    MEKA,
     KernelSum,
     SharedSubspaceClassifier,
     SharedSubspaceClassifierCV,
@@ -288,6 +292,33 @@ def test_kernels_of_histograms(rng):
         named = KGHA(kernel=name).fit(X, Y).decision_function(Z)
         given = KGHA(kernel="precomputed").fit(K(X, X), Y).decision_function(K(Z, X))
         np.testing.assert_allclose(named, given, atol=1e-10)
+        for features in (MEKA(12, n_landmarks=12, random_state=0), Nystroem(n_components=12)):
+            mapped = KGHA(kernel=name, approximation=features).fit(X, Y).decision_function(X)
+            exact = KGHA(kernel=name).fit(X, Y).decision_function(X)
+            np.testing.assert_allclose(mapped, exact, atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["intersection", "chi2"])
+def test_methods_of_one_kernel_take_histograms(rng, kernel):
+    X, Z, Y = rng.random((30, 5)), rng.random((7, 5)), rng.integers(0, 2, (30, 3))
+    K = {"intersection": intersection_kernel, "chi2": chi2_kernel}[kernel]
+    for method in (SharedSubspaceClassifier, MDDM, CCA):
+        named = method(kernel=kernel, n_components=2).fit(X, Y)
+        given = method(kernel="precomputed", n_components=2).fit(K(X, X), Y)
+        if method is SharedSubspaceClassifier:
+            found, wanted = named.decision_function(Z), given.decision_function(K(Z, X))
+        else:
+            found, wanted = named.transform(Z), given.transform(K(Z, X))
+        np.testing.assert_allclose(found, wanted, atol=1e-10)
+        with pytest.raises(ValueError, match=r"values >= 0|negative values"):
+            method(kernel=kernel).fit(-X, Y)
+        assert method(kernel=kernel).__sklearn_tags__().input_tags.positive_only
+    if kernel == "intersection":
+        sparse = SharedSubspaceClassifier(kernel=kernel).fit(sp.csr_array(X), Y)
+        dense = SharedSubspaceClassifier(kernel=kernel).fit(X, Y)
+        np.testing.assert_allclose(
+            sparse.decision_function(sp.csr_array(Z)), dense.decision_function(Z), atol=1e-10
+        )
 
 
 def test_predictions_by_strips(data, monkeypatch):

@@ -24,6 +24,7 @@ from eigenlabel.methods.projection import (
     OrthogonalCentroid,
 )
 from eigenlabel.methods.projection_spectral import LPP, MLSI, PCA, PLS, DiscriminativeSelector
+from eigenlabel.methods.ridge_tagger import KernelRidgeTagger
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
 from eigenlabel.methods.sparse_discriminant import MtSDA
@@ -56,6 +57,7 @@ __all__ = [
     "GaussianFields",
     "HomogeneityAnalysis",
     "HypergraphSpectral",
+    "KernelRidgeTagger",
     "KernelSum",
     "MLkNN",
     "MtSDA",

@@ -6,7 +6,7 @@ A method that is registered here appears in ``eigenlabel compare`` and in every 
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
 from itertools import product
@@ -23,6 +23,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, add_dummy_feature
 from sklearn.svm import SVC, LinearSVC
 
+from eigenlabel._catalogue_views import FOLDS, VIEW_METHODS
 from eigenlabel.methods.kgha import KGHA
 from eigenlabel.methods.margin import ASOClassifier
 from eigenlabel.methods.multivariate import SVMPerfClassifier
@@ -39,10 +40,15 @@ from eigenlabel.model_selection import MultilabelStratifiedKFold
 
 @dataclass(frozen=True)
 class Method:
-    """How a method is made, and what it is in a few words."""
+    """How a method is made, and what it is in a few words.
+
+    A method with a ``grid`` is tuned over it by so many ``folds``, unless another one is given.
+    """
 
     make: Callable[[], Any]
     about: str
+    grid: Mapping[str, Any] = field(default_factory=dict)
+    folds: int = 5
 
 
 def search(estimator: Any, grid: Mapping[str, Any], scoring: str = "f1_macro", cv: int = 5) -> Any:
@@ -246,6 +252,14 @@ def _zhang_methods() -> dict[str, Method]:
     return found
 
 
+def _view_methods() -> dict[str, Method]:
+    """List the methods of paper 003, with the same number of candidates and folds for each."""
+    return {
+        name: Method(make, f"{about}; tuned, five labels a sample", grid, FOLDS)
+        for name, (make, about, grid) in VIEW_METHODS.items()
+    }
+
+
 METHODS: dict[str, Method] = {
     "shared-subspace": Method(
         SharedSubspaceClassifierCV, "shared-subspace least squares, tuned with its thresholds"
@@ -299,6 +313,7 @@ METHODS: dict[str, Method] = {
     "MDDM+MLkNN": Method(
         lambda: make_pipeline(MDDM(), MLkNN()), "nearest neighbours where features tell labels"
     ),
+    **_view_methods(),
     **_zhang_methods(),
 }
 
@@ -311,6 +326,9 @@ def make(
 ) -> Any:
     """Make a method of the catalogue, with other parameters or a grid to tune over.
 
+    An empty grid leaves a method untuned that has a grid of its own; ``scoring`` is the metric
+    that a grid is searched by.
+
     Examples
     --------
     >>> from eigenlabel.catalogue import make
@@ -320,7 +338,10 @@ def make(
     if name not in METHODS:
         close = get_close_matches(name, METHODS, n=3, cutoff=0.4) or METHODS
         raise ValueError(f"No method {name!r}; perhaps: {', '.join(close)}.")
-    return configure(METHODS[name].make(), parameters, grid, scoring)
+    method = METHODS[name]
+    made = configure(method.make(), parameters)
+    chosen = method.grid if grid is None else grid
+    return search(made, chosen, scoring, method.folds) if chosen else made
 
 
 def configure(

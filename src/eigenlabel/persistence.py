@@ -38,6 +38,7 @@ from eigenlabel.methods.kgha import KGHA
 from eigenlabel.methods.margin import ASOClassifier
 from eigenlabel.methods.multivariate import SVMPerfClassifier
 from eigenlabel.methods.neighbours import MLkNN
+from eigenlabel.methods.ridge_tagger import KernelRidgeTagger
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
 from eigenlabel.methods.sparse_discriminant import MtSDA
@@ -73,6 +74,7 @@ _OURS = (
     projected.ProjectedClassifierCV,
     projected.DimensionsPath,
     KGHA,
+    KernelRidgeTagger,
     KernelSum,
     birelation.BiRelationGraph,
     networks.GaussianFields,

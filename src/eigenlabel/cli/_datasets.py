@@ -8,7 +8,7 @@ from dataclasses import asdict
 from eigenlabel.cli._common import UsageError, choose
 from eigenlabel.datasets import data_folder, fetch, find, known
 from eigenlabel.datasets._registry import Entry, get
-from eigenlabel.reproduce import FIGURES, TABLES, data_sets, get_table
+from eigenlabel.reproduce import CONTESTS, FIGURES, TABLES, data_sets, get_table
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
@@ -137,7 +137,8 @@ def _fetch(arguments: argparse.Namespace) -> None:
 def _serving(table: str | None) -> list[str]:
     if table is None:
         return []
-    found = get_table(choose("table", table, (*TABLES, *FIGURES), "'eigenlabel reproduce --list'"))
+    names = (*TABLES, *CONTESTS, *FIGURES)
+    found = get_table(choose("table", table, names, "'eigenlabel reproduce --list'"))
     names = [e.name for e in known().values() if table in e.serves] or data_sets(found)
     if not names:
         raise ValueError(f"No known data set serves {table}: {found.status()}.")

@@ -23,6 +23,7 @@ from eigenlabel.cli._common import (
     reader_options,
     words,
 )
+from eigenlabel.cli._contests import print_contest
 from eigenlabel.cli._pages import about, comparison_sections, evaluated, example_sections
 from eigenlabel.comparison import summarise
 from eigenlabel.datasets import DataError
@@ -39,7 +40,18 @@ from eigenlabel.experiment._protocol import DEFAULT_METRICS, SPLITS
 from eigenlabel.metrics import METRICS
 from eigenlabel.persistence import load_model
 from eigenlabel.preprocessing import PREPARATIONS
-from eigenlabel.reproduce import FIGURES, TABLES, Curves, Row, Table, at_hand, compare, get_table
+from eigenlabel.reproduce import (
+    CONTESTS,
+    FIGURES,
+    TABLES,
+    Contest,
+    Curves,
+    Row,
+    Table,
+    at_hand,
+    compare,
+    get_table,
+)
 
 RIVALS = "shared-subspace,ridge,linear-svm,logistic"
 FORMS = ("text", "markdown", "latex", "csv")
@@ -221,13 +233,14 @@ def _tell_failures(records: Sequence[Mapping[str, Any]]) -> None:
 
 def _reproduce(arguments: argparse.Namespace) -> None:
     if arguments.list:
-        rows = [(t.name, t.title, t.status()) for t in (*TABLES.values(), *FIGURES.values())]
+        every = (*TABLES.values(), *CONTESTS.values(), *FIGURES.values())
+        rows = [(t.name, t.title, t.status()) for t in every]
         print(format_table(("table", "what", "can be had"), rows, arguments.format))
         return
     if arguments.table is None:
         raise UsageError("which table? 'eigenlabel reproduce --list' lists them")
     check_output(arguments.report)
-    names = (*TABLES, *FIGURES)
+    names = (*TABLES, *CONTESTS, *FIGURES)
     table = get_table(choose("table", arguments.table, names, "'eigenlabel reproduce --list'"))
     known = table.curves() if isinstance(table, Curves) else table.runnable()
     for method in arguments.methods or ():
@@ -236,7 +249,7 @@ def _reproduce(arguments: argparse.Namespace) -> None:
     for name, why in missing.items():
         print(f"missing data: {name}: {why}", file=sys.stderr)
     records: list[dict[str, Any]] = []
-    if isinstance(table, Curves) or table.kind != "counts":
+    if not isinstance(table, Table) or table.kind != "counts":
         protocol = table.protocol(n_splits=arguments.splits, methods=arguments.methods)
         folder = arguments.output or f"runs/{protocol.name}"
         if arguments.dry_run:
@@ -245,6 +258,11 @@ def _reproduce(arguments: argparse.Namespace) -> None:
         records = run(protocol, folder, workers=arguments.workers)
     if isinstance(table, Curves):
         sections = _print_curves(table, records, arguments.format)
+    elif isinstance(table, Contest):
+        print_contest(table, records, arguments.format)
+        there = {record["method"] for record in records if "error" not in record}
+        reference = table.reference if table.reference in there else None
+        sections = comparison_sections(records, protocol.metrics, reference) if there else []
     else:
         _print_comparison(table, compare(table, records), arguments.format)
         sections = comparison_sections(records, protocol.metrics) if records else []

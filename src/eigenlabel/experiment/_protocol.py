@@ -35,6 +35,7 @@ class Data:
         and in the folder of data sets
     options : for the reader
     min_positives, min_documents : as in :func:`eigenlabel.preprocessing.drop_rare`; 0 keeps all
+    max_samples : of more, so many are drawn at random, the same ones each time; 0 keeps all
     prepare : kind of :func:`eigenlabel.preprocessing.make_preparation`, fitted on training rows
     """
 
@@ -44,10 +45,11 @@ class Data:
     min_positives: int = 0
     min_documents: int = 0
     prepare: str = "auto"
+    max_samples: int = 0
 
     def __post_init__(self) -> None:
         check_choice("prepare", self.prepare, PREPARATIONS)
-        for name in ("min_positives", "min_documents"):
+        for name in ("min_positives", "min_documents", "max_samples"):
             check_number(name, getattr(self, name), 0, integer=True)
 
 
@@ -65,7 +67,7 @@ class Method:
         """Make the estimator."""
         what = self.name if self.method is None else self.method
         make = catalogue.make if isinstance(what, str) else catalogue.configure
-        return make(what, self.parameters, self.grid, self.scoring)
+        return make(what, self.parameters, self.grid or None, self.scoring)
 
 
 @dataclass(frozen=True)
@@ -197,6 +199,8 @@ def fingerprint(protocol: Protocol, data: Data, method: Method | None = None) ->
         "splits": [*_describe_splits(protocol.splits), protocol.seed],
         "metrics": list(protocol.metrics),
     }
+    if data.max_samples:
+        parts["drawn"] = data.max_samples
     if method is not None:
         what = [] if method.method is None else [_describe(method.method)]
         parts["method"] = [_describe(method.name), *what, _describe(dict(method.parameters))]

@@ -42,13 +42,16 @@ class Task:
 
 
 def load_data(data: Data, folder: Path = Path()) -> Dataset:
-    """Load a data set and drop what is rare in it; its files may lie in ``folder``."""
+    """Load a data set without what is rare in it, or a part; its files may lie in ``folder``."""
     found = _load(data, folder)
     if data.min_positives or data.min_documents:
         kept = drop_rare(
             found.X, found.Y, min_positives=data.min_positives, min_documents=data.min_documents
         )
         found = found.subset(samples=kept.samples, features=kept.features, labels=kept.labels)
+    if 0 < data.max_samples < found.X.shape[0]:
+        drawn = np.random.default_rng(0).permutation(found.X.shape[0])[: data.max_samples]
+        found = found.subset(samples=np.sort(drawn))
     if not all((*found.X.shape, found.Y.shape[1])):
         raise ValueError(f"Nothing is left of {data.name}: {found!r}.")
     return found

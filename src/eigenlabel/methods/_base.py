@@ -30,10 +30,10 @@ from eigenlabel.core.spectral import (
     nearest_psd,
 )
 from eigenlabel.labels import LabelCodec
+from eigenlabel.methods.kernels import HISTOGRAMS, KERNELS, intersection_kernel
 from eigenlabel.methods.observed import check_observed
 from eigenlabel.thresholds import Rule, Top, Zero
 
-KERNELS = ("linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "chi2", "precomputed")
 CHUNK = 2**24  # kernel entries held at once when predicting
 
 
@@ -167,8 +167,11 @@ class KernelMixin:
                     f"rows: expected shape {(X.shape[0], Z.shape[0])}, got {K.shape}."
                 )
             return K
+        if self.kernel == "intersection":
+            return intersection_kernel(X, Z)
         given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        params = {k: v for k, v in given.items() if k in KERNEL_PARAMS.get(self.kernel, ())}
+        known = KERNEL_PARAMS.get(self.kernel, ())
+        params = {k: v for k, v in given.items() if k in known and v is not None}
         return pairwise_kernels(X, Z, metric=self.kernel, **params)
 
     def _finite_kernel(self, X: Any, Z: Any) -> np.ndarray:
@@ -246,6 +249,6 @@ class KernelMixin:
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.positive_only = self.kernel == "chi2"
+        tags.input_tags.positive_only = self.kernel in HISTOGRAMS
         tags.input_tags.sparse = self.kernel != "chi2"
         return tags

@@ -67,6 +67,8 @@ def intersection_kernel(X: Any, Z: Any) -> np.ndarray:
 
     The minimum of two numbers is half their sum less half their distance.
     """
+    for A in (X, Z):
+        _check_histograms("intersection", A)
     sums = _row_sums(X)[:, None] + _row_sums(Z)
     return (sums - manhattan_distances(X, Z)) / 2
 
@@ -92,7 +94,12 @@ class Kernel:
         return isinstance(self.name, str) and self.name == "linear"
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        """Give the kernel matrix (rows of X, rows of Z)."""
+        """Give the kernel matrix (rows of X, rows of Z), or the kernel of two vectors.
+
+        Vectors are what scikit-learn's Nystroem passes to a callable.
+        """
+        if np.ndim(X) == 1:
+            return self(X[None], Z[None])[0, 0]
         if callable(self.name):
             K = np.asarray(self.name(X, Z), dtype=float)
             if K.shape != (X.shape[0], Z.shape[0]):
@@ -115,13 +122,18 @@ class Kernel:
         return np.concatenate(parts)
 
 
-def make_kernel(name: Any, X: Any, gamma: Any, degree: Any, coef0: Any) -> Kernel:
-    """Settle the parameters of a kernel on samples X; gamma None takes the paper's width."""
-    check_kernel(name, gamma, degree, coef0)
-    if name in HISTOGRAMS and (X.data if sp.issparse(X) else X).min(initial=0) < 0:
+def _check_histograms(name: str, X: Any) -> None:
+    if (X.data if sp.issparse(X) else X).min(initial=0) < 0:
         raise ValueError(
             f"kernel={name!r} compares histograms and needs values >= 0; use 'rbf' or 'linear'."
         )
+
+
+def make_kernel(name: Any, X: Any, gamma: Any, degree: Any, coef0: Any) -> Kernel:
+    """Settle the parameters of a kernel on samples X; gamma None takes the paper's width."""
+    check_kernel(name, gamma, degree, coef0)
+    if name in HISTOGRAMS:
+        _check_histograms(name, X)
     if isinstance(name, str) and name == "chi2" and sp.issparse(X):
         raise ValueError("kernel='chi2' takes dense features: use 'intersection', or X.toarray().")
     if gamma is None and isinstance(name, str):

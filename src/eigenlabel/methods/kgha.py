@@ -81,10 +81,11 @@ class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMixin, 
         Weights of the views in the objective and in the mean; equal by default. "alignment" takes
         those of the combined kernel nearest to that of the labels, "heldout" those with which the
         views' own leave-one-out predictions fit the labels best. Scaled to a mean of one.
-    approximation : transformer, list or dict by view, or None
-        Maps samples to features whose inner products are near the kernel, such as scikit-learn's
-        Nystroem. It is fitted with the view's kernel and gamma, and the view is then linear in
-        the features, without an n x n matrix.
+    approximation : "nystrom", "meka", transformer, list or dict by view, or None
+        Maps samples to features whose inner products are near the kernel: :class:`MEKA` in one
+        block or ten, or a transformer with a parameter ``kernel``, such as ``MEKA(1000)`` or
+        scikit-learn's Nystroem. It is fitted with the view's kernel and gamma, and the view is
+        then linear in the features, without an n x n matrix.
     decoding : "regression" or "pseudo-inverse"
         From scores to labels: regression of the labels on the scores, or Eq. 31.
     threshold : str or rule, default="zero"

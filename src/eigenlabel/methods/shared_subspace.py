@@ -212,11 +212,12 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
         Dimension r of the shared subspace; None is the papers' 5 floor((m - 1) / 5), at least 1.
         Give it for many labels: some hundreds.
     kernel : str or callable, default="linear"
-        "linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "chi2" or "precomputed". A
-        callable takes two matrices and gives the kernel matrix of their rows. Sums of kernels go
-        in as "precomputed". A kernel matrix that is not positive semi-definite is used without
-        its negative part, with a warning.
-    gamma, degree, coef0 : kernel parameters as in scikit-learn; gamma None is 1 / n_features.
+        "linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "chi2" or "intersection" (of
+        histograms), or "precomputed". A callable takes two matrices and gives the kernel matrix of
+        their rows. Sums of kernels go in as "precomputed". A kernel matrix that is not positive
+        semi-definite is used without its negative part, with a warning.
+    gamma, degree, coef0 : kernel parameters as in scikit-learn; gamma None is 1 / n_features, for
+        "chi2" 1.
     kernel_params : dict or None
         Keyword arguments of a callable kernel.
     fit_intercept : bool, default=True

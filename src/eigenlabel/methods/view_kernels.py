@@ -7,6 +7,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics.pairwise import KERNEL_PARAMS
 
+from eigenlabel._validation import check_choice
+from eigenlabel.methods.kernel_map import MEKA
 from eigenlabel.methods.kernels import Kernel, check_kernel, make_kernel
 from eigenlabel.methods.views import (
     FittedTable,
@@ -18,6 +20,7 @@ from eigenlabel.methods.views import (
 )
 
 LINEAR = Kernel("linear")
+APPROXIMATIONS = {"nystrom": {"n_blocks": 1}, "meka": {}}
 
 
 @dataclass
@@ -111,7 +114,11 @@ class ViewKernelsMixin(ViewsMixin):
         if given["approximation"] is None:
             fitted.X = table
             return fitted, table
-        fitted.features = _approximation(given["approximation"], kernel, name)
+        chosen = given["approximation"]
+        if isinstance(chosen, str):
+            check_choice("approximation", chosen, tuple(APPROXIMATIONS))
+            chosen = MEKA(**APPROXIMATIONS[chosen], random_state=self.random_state)
+        fitted.features = _approximation(chosen, kernel, name)
         return fitted, np.asarray(fitted.features.fit_transform(table))
 
 
@@ -120,8 +127,8 @@ def _approximation(transformer: Any, kernel: Kernel, view: str) -> Any:
     known = transformer.get_params() if hasattr(transformer, "get_params") else {}
     if "kernel" not in known or not hasattr(transformer, "transform"):
         raise TypeError(
-            f"approximation of view {view!r} must be None or a transformer with a parameter "
-            f"kernel, such as sklearn.kernel_approximation.Nystroem, got {transformer!r}."
+            f"approximation of view {view!r} must be None, 'nystrom', 'meka' or a transformer with "
+            f"a parameter kernel, such as MEKA or scikit-learn's Nystroem, got {transformer!r}."
         )
     if callable(kernel.name) or kernel.name == "intersection":
         return clone(transformer).set_params(kernel=kernel)

@@ -16,6 +16,7 @@ from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.sparse_discriminant import MtSDA
 from eigenlabel.methods.thresholded import ThresholdedClassifier
 from eigenlabel.reproduce._claims import CLAIMS
+from eigenlabel.reproduce._contests import CONTESTS, Contest
 from eigenlabel.reproduce._curves import Curves
 from eigenlabel.reproduce._tables import COREL, LAMDA, RCV1, TABLES, YAHOO, Table
 
@@ -153,9 +154,9 @@ FIGURES: dict[str, Curves] = {
 }
 
 
-def get_table(name: str) -> Table | Curves:
+def get_table(name: str) -> Table | Contest | Curves:
     """Give a table or a figure by name."""
-    known = {**TABLES, **FIGURES}
+    known = {**TABLES, **CONTESTS, **FIGURES}
     if name not in known:
         close = get_close_matches(name, known, n=3, cutoff=0.5) or list(known)
         raise ValueError(f"No table {name!r}; perhaps: {', '.join(close)}.")

@@ -258,8 +258,6 @@ _JI, _KDD = "Ji, Tang, Yu, Ye (TKDD 2010)", "Ji, Tang, Yu, Ye (KDD 2008)"
 _TEN = YAHOO_LACKING | LAST_FIVE
 _TASKS = ("web pages", "image annotation", "text")
 _FLY = "the FlyExpress images and their kernels are not public"
-_VIEWS = "the eight visual features are not public in full"
-_PROTEINS = "the protein kernels are not at hand"
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
@@ -331,10 +329,6 @@ TABLES: dict[str, Table] = {
             ),
         ),
         _lacking("mtsda-table3", "Han et al. (AAAI 2010), Table 3: F-measure", "not at hand"),
-        *(
-            _lacking(f"kgha-table{n}", f"Xiong, Szedmak, Piater, Table {n}", why)
-            for n, why in ((3, _VIEWS), (4, _VIEWS), (6, _PROTEINS), (7, _PROTEINS))
-        ),
         *(
             _mddm(1 + 6 * extra + 2 * t + b, base, task)
             for extra in (0, 1)
