@@ -19,7 +19,7 @@ FOLDS = 4
 REGRESSION = {"n_components": 1.0, "trade_off": 0.0, "label_ridge": 0.0}
 
 _agreement = partial(KGHA, threshold=FIVE, random_state=0)
-_AGREEMENT = {"trade_off": (0.01, 0.1, 1.0), "ridge": (0.01, 0.1, 1.0)}
+_AGREEMENT = {"trade_off": (0.01, 0.1, 1.0), "ridge": (0.1, 1.0, 10.0)}
 _RIDGES = {"ridge": tuple(10.0 ** np.arange(-3, 1.5, 0.5))}
 _NEIGHBOURS = {"n_neighbors": (10, 20, 30, 40, 50, 70, 100, 150, 200)}
 _FIELDS = {"smoothness": (0.1, 1.0, 10.0), "n_neighbors": (5, 10, 20)}
