@@ -416,6 +416,7 @@ def test_every_method_of_the_catalogue_learns(name):
     quick = {
         "SVM": {"param_grid": {"estimator__estimator__C": [0.1, 1.0]}},
         "CCA+Ridge": {"param_grid": {"estimator__projection__reg": [0.1, 1.0]}},
+        "many-labels": {"n_components": 3},
     }
     model = make(name, quick.get(name), scoring="auc_micro" if METHODS[name].grid else "f1_macro")
     model.fit(data.X[:100], data.Y[:100])
