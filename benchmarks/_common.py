@@ -29,8 +29,8 @@ def data_folder() -> Path:
     return Path(given) if given else beside if beside.is_dir() else cache
 
 
-def load_yahoo(name):
-    """Give the first of the papers' splits of a Yahoo set: tf-idf of training pages, and labels."""
+def load_yahoo_split(name):
+    """Give the first of the papers' splits of a Yahoo set: tf-idf of both parts, labels of both."""
     os.environ.setdefault("EIGENLABEL_DATA", str(data_folder()))
     protocol = get_table("mlls-table3").protocol(n_splits=1)
     spec = next(d for d in protocol.data if d.name == name)
@@ -38,8 +38,16 @@ def load_yahoo(name):
         data = load_data(spec)
     except DataError as error:
         raise SystemExit(f"{error}; or set EIGENLABEL_DATA to the folder of data sets") from None
-    train, _ = draw_splits(data, protocol.splits, protocol.seed)[0]
-    return TfidfTransformer().fit_transform(data.X[train]), data.Y[train].toarray()
+    train, test = draw_splits(data, protocol.splits, protocol.seed)[0]
+    tfidf = TfidfTransformer().fit(data.X[train])
+    X = tfidf.transform(data.X[train]), tfidf.transform(data.X[test])
+    return *X, data.Y[train].toarray(), data.Y[test].toarray()
+
+
+def load_yahoo(name):
+    """Give the training part of that split."""
+    X, _, Y, _ = load_yahoo_split(name)
+    return X, Y
 
 
 def seconds(function):

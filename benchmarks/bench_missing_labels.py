@@ -5,34 +5,15 @@ are all known. Then how far the closed form is from the minimum of its objective
 """
 
 import argparse
-import os
 
 import numpy as np
 from scipy.optimize import minimize
-from sklearn.feature_extraction.text import TfidfTransformer
 
-from _common import data_folder, finish, seconds
+from _common import finish, load_yahoo_split, seconds
 from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV, metrics
-from eigenlabel.datasets import DataError, make_shared_subspace
-from eigenlabel.experiment import draw_splits, load_data
-from eigenlabel.reproduce import get_table
+from eigenlabel.datasets import make_shared_subspace
 
 SHOWN = ("f1_macro", "f1_micro", "auc_macro")
-
-
-def load_split(name):
-    """Give the training and test pages of a Yahoo set and their labels."""
-    os.environ.setdefault("EIGENLABEL_DATA", str(data_folder()))
-    protocol = get_table("mlls-table3").protocol(n_splits=1)
-    spec = next(d for d in protocol.data if d.name == name)
-    try:
-        data = load_data(spec)
-    except DataError as error:
-        raise SystemExit(f"{error}; or set EIGENLABEL_DATA to the folder of data sets") from None
-    train, test = draw_splits(data, protocol.splits, protocol.seed)[0]
-    tfidf = TfidfTransformer().fit(data.X[train])
-    X = tfidf.transform(data.X[train]), tfidf.transform(data.X[test])
-    return *X, data.Y[train].toarray(), data.Y[test].toarray()
 
 
 def hide(Y, what, share, rng):
@@ -122,7 +103,7 @@ def normalisations(seed):
 
 
 def main(quick):
-    data = load_split("Arts")
+    data = load_yahoo_split("Arts")
     grid = {"alphas": [0.0, 1e-3, 1e-1, np.inf], "betas": [1e-4, 1e-3, 1e-2, 1e-1]} if quick else {}
     found = compare(data, range(1 if quick else 5), [0.5] if quick else [0.2, 0.5, 0.8], grid)
     shape = f"{data[0].shape[0]} training pages, {data[2].shape[1]} labels"
