@@ -247,7 +247,7 @@ def test_fetch_needs_something_to_fetch(run):
     with pytest.raises(ValueError, match="name the data sets to fetch"):
         run("fetch")
     with pytest.raises(
-        ValueError, match="No known data set serves mddm-table2: 11 of 11 data sets"
+        ValueError, match="No known data set serves mddm-table2: 11 of 11"
     ):
         run("fetch", "--all-for", "mddm-table2")
 
