@@ -16,9 +16,12 @@ from sklearn.preprocessing import StandardScaler
 
 from eigenlabel import (
     CCA,
+    JEC,
     KGHA,
     MDDM,
     MEKA,
+    FastTag,
+    GaussianFields,
     KernelSum,
     SharedSubspaceClassifier,
     SharedSubspaceClassifierCV,
@@ -84,6 +87,24 @@ def test_a_list_of_new_samples_is_in_the_order_of_fit(data):
     np.testing.assert_array_equal(
         model.decision_function([None, right]), model.decision_function({"a": right})
     )
+
+
+@pytest.mark.parametrize("model", [KGHA(), JEC(), GaussianFields(), FastTag()])
+def test_columns_of_frames_are_those_of_fit(model, data):
+    left, right, Y = data
+    frames = {"left": pd.DataFrame(left, columns=list("abcd")), "right": right}
+    model.fit(frames, Y)
+    wanted = model.decision_function(frames)
+    turned = {**frames, "left": frames["left"][list("bacd")]}
+    for new in (turned, list(turned.values()), Views(turned), Views(turned)[:5]):
+        with pytest.raises(ValueError, match="View 'left' has column 'b' where 'a' was in fit"):
+            model.predict(new)
+    with pytest.raises(ValueError, match="View 'left' has 3 columns, but 4 in fit"):
+        model.predict({**frames, "left": frames["left"][list("abc")]})
+    with pytest.warns(UserWarning, match="View 'left' has no column names"):
+        np.testing.assert_allclose(model.decision_function([left, right]), wanted, atol=1e-12)
+    model.predict([None, right])
+    model.fit([left, right], Y).predict(list(frames.values()))
 
 
 def test_one_matrix_is_one_view(data):

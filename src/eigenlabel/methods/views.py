@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_array
 
-from eigenlabel._validation import canonical, check_data
+from eigenlabel._validation import canonical, check_data, check_names, column_names
 
 
 class Views:
@@ -49,12 +49,13 @@ class Views:
 
     def __init__(self, tables: Any) -> None:
         if isinstance(tables, Views):
-            self._tables, self._rows = tables._tables, tables._rows
+            vars(self).update(vars(tables))
             return
         if not isinstance(tables, Mapping):
             tables = {f"view{i}": table for i, table in enumerate(tables)}
         self._tables = {str(name): _as_table(name, table) for name, table in tables.items()}
         self._rows: np.ndarray | None = None
+        self._columns = {str(name): column_names(table) for name, table in tables.items()}
         lengths = {k: t.shape[0] for k, t in self._tables.items() if t is not None}
         if not lengths:
             raise ValueError("There is no view: at least one table is needed.")
@@ -97,8 +98,8 @@ class Views:
             key = np.ravel(key[0])
         if np.ndim(key) == 0 and not isinstance(key, slice):
             key = [key]
-        part = object.__new__(Views)
-        part._tables, part._rows = self._tables, self.rows[key]
+        part = Views(self)
+        part._rows = self.rows[key]
         return part
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
@@ -262,10 +263,8 @@ class ViewsMixin:
                     "fit: put None for a view that is missing."
                 )
             X = dict(zip(self.view_names_, X, strict=True))
-        given = Views(X)
-        views = object.__new__(Views)
-        views._rows = given._rows
-        views._tables = {name: _check_table(name, t) for name, t in given._tables.items()}
+        views = Views(X)
+        views._tables = {name: _check_table(name, t) for name, t in views._tables.items()}
         if reset:
             vars(self).pop("feature_names_in_", None)
             self.n_features_in_ = sum(t.shape[1] for t in views._tables.values() if t is not None)
@@ -276,13 +275,16 @@ class ViewsMixin:
             lost = [name for name, table in views._tables.items() if table is None]
             if lost:
                 raise ValueError(f"View {lost[0]!r} is missing for every sample: leave it out.")
-            self.view_names_ = views.names
+            self.view_names_, self._columns = views.names, views._columns
             return views
         strange = sorted(set(views.names) - set(self.view_names_))
         if strange:
             raise ValueError(
                 f"View {strange[0]!r} was not there in fit; views are {list(self.view_names_)}."
             )
+        for name, table in views._tables.items():
+            if table is not None:
+                check_names(f"View {name!r}", views._columns[name], self._columns[name])
         return views
 
     def _tables(self, views: Views) -> "list[tuple[str, Any, np.ndarray]]":
