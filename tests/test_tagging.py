@@ -273,6 +273,8 @@ def test_odd_labels_and_features(tagger, data):
         (TagProp, {"ridge": 0.0}),
         (TagProp, {"max_iter": 0}),
         (TagProp, {"tol": -1.0}),
+        (TagProp, {"sigmoid": "no"}),
+        (TagProp, {"balanced": None}),
         (MBRM, {"bandwidth": 0.0}),
         (MBRM, {"smoothing": 1.1}),
         (FastTag, {"ridge": -1.0}),
@@ -282,7 +284,7 @@ def test_odd_labels_and_features(tagger, data):
 )
 def test_parameters_are_checked(tagger, params, data):
     train, Y, _ = data
-    with pytest.raises(ValueError, match=f"{next(iter(params))} must be"):
+    with pytest.raises((ValueError, TypeError), match=f"{next(iter(params))} must be"):
         tagger(**params).fit(train, Y)
 
 

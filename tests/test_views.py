@@ -22,6 +22,7 @@ from eigenlabel import (
     MEKA,
     FastTag,
     GaussianFields,
+    KernelRidgeTagger,
     KernelSum,
     SharedSubspaceClassifier,
     SharedSubspaceClassifierCV,
@@ -236,6 +237,12 @@ def test_bad_views(data):
             model.predict(X_new)
 
 
+def test_flags_are_true_or_false(data):
+    for model in (KGHA(repair="no"), KernelRidgeTagger(repair=1)):
+        with pytest.raises(TypeError, match="repair must be True or False"):
+            model.fit(list(data[:2]), data[2])
+
+
 def test_rows_of_nan_are_missing_in_every_form(data):
     left, right, Y = data
     lost = [2, 17]
@@ -434,22 +441,40 @@ def test_heldout_weights_fit_left_out_predictions(rng):
         assert error(other) > best - 1e-3
 
 
+def naive_loo(K, T, c):
+    """Refit kernel ridge regression with an intercept without each sample in turn."""
+    n, residual = len(K), np.empty(T.shape)
+    for i in range(n):
+        rest = np.flatnonzero(np.arange(n) != i)
+        mean = T[rest].mean(axis=0)
+        H = np.eye(n - 1) - 1 / (n - 1)
+        ridge = KernelRidge(alpha=c, kernel="precomputed")
+        ridge.fit(H @ K[np.ix_(rest, rest)] @ H, T[rest] - mean)
+        row = (K[i, rest] - K[np.ix_(rest, rest)].mean(axis=0)) @ H
+        residual[i] = T[i] - mean - row @ ridge.dual_coef_
+    return np.mean(residual**2)
+
+
+@pytest.mark.parametrize("scales", [(1, 1), (100, 0.1), (1e-3, 1e-3)])
+def test_heldout_sums_are_no_worse_than_equal_weights_or_one_view(data, scales):
+    left, right, Y = data
+    K = [s * rbf_kernel(A) for s, A in zip(scales, (left, right), strict=True)]
+    for ridge in (0.05, 1.0):
+        w = KernelSum("heldout", ridge=ridge, kernel="precomputed").fit(K, Y).weights_
+        assert w.sum() == pytest.approx(1)
+        found = naive_loo(w[0] * K[0] + w[1] * K[1], Y.astype(float), ridge)
+        for a in np.linspace(0, 1, 11):  # the corners and the middle are among them
+            other = naive_loo(a * K[0] + (1 - a) * K[1], Y.astype(float), ridge)
+            assert found <= other * (1 + 1e-8)
+
+
 def test_leave_one_out_error_and_its_gradient(rng):
     views, Y = noise_and_signal(rng)
     matrices = [centred(rbf_kernel(A)) for A in views.values()][:2]
     T, w = Y - Y.mean(axis=0), np.array([0.7, 0.4])
     value, gradient = loo_error(w, matrices, T, 0.2)
-    K, n = sum(a * A for a, A in zip(w, matrices, strict=True)), 60
-    residual = np.empty(Y.shape)
-    for i in range(n):
-        rest = np.flatnonzero(np.arange(n) != i)
-        mean = T[rest].mean(axis=0)
-        H = np.eye(n - 1) - 1 / (n - 1)
-        ridge = KernelRidge(alpha=0.2, kernel="precomputed")
-        ridge.fit(H @ K[np.ix_(rest, rest)] @ H, T[rest] - mean)
-        row = (K[i, rest] - K[np.ix_(rest, rest)].mean(axis=0)) @ H
-        residual[i] = T[i] - mean - row @ ridge.dual_coef_
-    assert value == pytest.approx(np.mean(residual**2), rel=1e-9)
+    K = sum(a * A for a, A in zip(w, matrices, strict=True))
+    assert value == pytest.approx(naive_loo(K, T, 0.2), rel=1e-9)
     for j in range(2):
         step = 1e-6 * np.eye(2)[j]
         slope = loo_error(w + step, matrices, T, 0.2)[0] - loo_error(w - step, matrices, T, 0.2)[0]

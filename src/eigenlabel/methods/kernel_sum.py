@@ -36,10 +36,11 @@ class KernelSum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMi
     weights : None, list or dict of numbers >= 0, "alignment" or "heldout"
         1 / views each by default. "alignment": the sum with the largest centred alignment with the
         labels' kernel Y Y' (Cortes, Mohri, Rostamizadeh, JMLR 2012), exact. "heldout": the sum
-        with the smallest leave-one-out squared error of kernel ridge regression, a local minimum.
+        with the smallest leave-one-out squared error of kernel ridge regression among weights >= 0
+        that sum to one; a local minimum, no worse than equal weights or any kernel alone.
         Learnt weights sum to one.
     ridge : float > 0, default=0.1
-        Of that ridge regression; weights scale the kernels against it.
+        Of that ridge regression on the sum, with an intercept.
     kernel, gamma, degree, coef0, views, transformers
         As in :class:`KGHA`.
 
