@@ -40,6 +40,8 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> list[np.ndarray]:
 
     Missing values of any kind pass.
     """
+    if isinstance(X, (list, tuple)):  # NumPy would make words of numbers beside words
+        X = np.array(X, dtype=object)
     checked = validate_data(
         estimator,
         X,
@@ -50,6 +52,13 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> list[np.ndarray]:
     )
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):  # a frame's numbers stay numbers
         return [np.asarray(X[name].to_numpy()) for name in X.columns]
+    if checked.dtype.kind == "U" and (checked == "nan").any():
+        warnings.warn(
+            "The word 'nan' is a category. If it was a missing value, pass the table as a list, a "
+            "frame or an array with dtype=object.",
+            UserWarning,
+            stacklevel=3,
+        )
     return list(checked.T)
 
 

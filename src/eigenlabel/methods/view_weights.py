@@ -188,7 +188,7 @@ def heldout_sum(kernels: Sequence[np.ndarray], T: np.ndarray, ridge: float) -> n
         jac=True,
         bounds=[(0.0, 1.0)] * m,
         constraints={"type": "eq", "fun": lambda w: w.sum() - 1, "jac": np.ones_like},
-        options={"maxiter": 100},
+        options={"maxiter": 100, "ftol": 1e-12},
     )
     moved = np.maximum(found.x, 0.0) / np.maximum(found.x, 0.0).sum()
     weights[telling] = min(start, moved, key=lambda w: loo_error(w, *arguments)[0])
