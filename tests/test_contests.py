@@ -140,7 +140,7 @@ def test_a_parameter_that_is_set_is_not_tuned():
 def test_taggers_are_tuned_by_scores_where_label_sets_say_nothing():
     data = make_shared_subspace(60, n_labels=4, n_features=8, random_state=0)
     model = catalogue.make("JEC")
-    with pytest.warns(UserWarning, match=r"Top\(5\) gives all 4 labels .* set threshold"):
+    with pytest.warns(UserWarning, match=r"Top\(5\) gives all 4 labels .* as threshold"):
         model.fit(data.X, data.Y)
     assert np.ptp(model.cv_results_["mean_test_score"]) > 0
     assert Method("JEC").searched_by == "average_precision"

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
+from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
@@ -235,6 +236,48 @@ def test_bad_views(data):
     ]:
         with pytest.raises(ValueError, match=message):
             model.predict(X_new)
+
+
+def test_odd_forms_of_views(data):
+    left, right, Y = data
+    model = KGHA().fit([left, right], Y)
+    wanted = model.decision_function([left, right])
+    nested = [left.tolist(), right.tolist()]
+    np.testing.assert_allclose(model.decision_function(nested), wanted, atol=1e-12)
+    np.testing.assert_allclose(KGHA().fit(nested, Y).decision_function(nested), wanted, atol=1e-12)
+    with pytest.raises(ValueError, match="There is no view"):
+        model.predict([None, None])
+    numbered = KGHA(kernel={1: "linear", 2: "rbf"}, transformers={1: StandardScaler()})
+    numbered.fit({1: left, 2: right}, Y)
+    assert numbered.view_names_ == ("1", "2")
+    assert numbered.views_["1"].kernel.linear
+    numbered.predict({1: left, 2: right})
+
+
+def test_thresholds_split_tables_together(data):
+    left, right, Y = data
+    tables = {"left": left, "right": right}
+    found = ThresholdedClassifier(KGHA(), cv=3).fit(tables, Y)
+    wanted = ThresholdedClassifier(KGHA(), cv=3).fit(Views(tables), Y)
+    np.testing.assert_array_equal(found.thresholds_, wanted.thresholds_)
+    np.testing.assert_array_equal(found.predict(tables), wanted.predict(tables))
+
+
+def test_a_sum_of_kernels_says_that_one_is_indefinite(data):
+    left, right, Y = data
+    K = [left @ left.T, right @ right.T - 5 * np.eye(50)]
+    with pytest.warns(UserWarning, match="kernel matrix of view 'view1' is not positive semi-"):
+        model = KernelSum("heldout", kernel="precomputed").fit(K, Y)
+    assert np.isfinite(model.weights_).all()
+
+
+def test_partly_missing_rows_are_imputed_before(data):
+    left, right, Y = data
+    holes = left.copy()
+    holes[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"SimpleImputer\(\)\.fit_transform\(table\)"):
+        KGHA().fit([holes, right], Y)
+    KGHA().fit([SimpleImputer().fit_transform(holes), right], Y)
 
 
 def test_flags_are_true_or_false(data):

@@ -378,6 +378,15 @@ def configure(
     return search(made, grid, scoring or Method.scoring) if grid else made
 
 
+def with_views(model: Any, views: Mapping[str, slice]) -> Any:
+    """Tell a model that takes views of one matrix, or the one inside it, where they are."""
+    parameters = model.get_params()
+    asked = [k for k in parameters if k.rpartition("__")[2] == "views" and parameters[k] is None]
+    if not views or not asked:
+        return model
+    return model.set_params(**{min(asked, key=len): dict(views)})  # the outermost one
+
+
 def chosen_parameters(model: Any) -> dict[str, Any]:
     """Give the parameters that a fitted model chose for itself, wherever in it they were chosen."""
     found: dict[str, Any] = {}

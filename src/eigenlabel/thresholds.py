@@ -183,8 +183,8 @@ class Top(Rule):
         check_number("n_labels", self.n_labels, 0, integer=True)
         if self.n_labels >= scores.shape[1]:
             warnings.warn(
-                f"Top({self.n_labels}) gives all {scores.shape[1]} labels to every sample: set "
-                "threshold to fewer, such as Top(1), or to a rule such as 'mixed'.",
+                f"Top({self.n_labels}) gives all {scores.shape[1]} labels to every sample: use "
+                "fewer, as Top(1), or another rule, such as 'mixed', as threshold or strategy.",
                 UserWarning,
                 stacklevel=2,
             )

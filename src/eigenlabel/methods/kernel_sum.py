@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from eigenlabel._validation import check_choice, check_number
 from eigenlabel.core.spectral import centre_gram, check_memory
 from eigenlabel.labels import LabelCodec
-from eigenlabel.methods.kernels import HISTOGRAMS
+from eigenlabel.methods.kernels import HISTOGRAMS, training_kernel
 from eigenlabel.methods.view_kernels import ViewKernelsMixin
 from eigenlabel.methods.view_weights import (
     RULES,
@@ -131,10 +131,10 @@ class KernelSum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMi
         common = common_rows(training, self._n)
         check_memory(len(common), "kernel matrices of all views")
         kernels = []
-        for view in training:
+        for name, view in zip(self.view_names_, training, strict=True):
             place = np.searchsorted(view.rows, common)
-            K = view.kernel(view.samples[place], view.samples)[:, place]
-            kernels.append(centre_gram(K, None)[0])
+            K, _ = training_kernel(view.kernel, view.samples, f"view {name!r}", repair=True)
+            kernels.append(centre_gram(K[np.ix_(place, place)], None)[0])
         return heldout_sum(kernels, T[common] - T[common].mean(axis=0), self.ridge)
 
     def transform(self, X: Any) -> np.ndarray:

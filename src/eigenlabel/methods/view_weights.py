@@ -64,7 +64,7 @@ def common_rows(views: Sequence[TrainingView], n: int) -> np.ndarray:
     if len(common) < 2:
         raise ValueError(
             f"Weights are found on samples that every view has, and there are {len(common)}: "
-            "give view_weights as numbers."
+            "give them as numbers."
         )
     return common
 

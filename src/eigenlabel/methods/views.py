@@ -134,13 +134,20 @@ def is_several(X: Any) -> bool:
         return True
     if not isinstance(X, (list, tuple)):
         return False
-    tables = [table for table in X if table is not None]
-    return bool(tables) and all(len(getattr(table, "shape", ())) == 2 for table in tables)
+    return bool(X) and all(table is None or _is_matrix(table) for table in X)
+
+
+def _is_matrix(table: Any) -> bool:
+    """Tell a table, which may be rows in a list, from a row."""
+    if isinstance(table, (list, tuple)):
+        return bool(table) and isinstance(table[0], (list, tuple))
+    return len(getattr(table, "shape", ())) == 2
 
 
 def per_view(what: str, value: Any, names: Sequence[str]) -> dict[str, Any]:
     """Spread a parameter over views: one value for all, a mapping by name, or a list in order."""
     if isinstance(value, Mapping):
+        value = {str(name): one for name, one in value.items()}  # as Views names them
         strange, lost = sorted(set(value) - set(names)), sorted(set(names) - set(value))
         if strange or lost:
             wrong = f"unknown {strange}" if strange else f"missing {lost}"
@@ -168,8 +175,8 @@ def present(A: Any, view: str) -> np.ndarray:
     if partly.any():
         raise ValueError(
             f"Row {int(partly.argmax())} of {view} is partly NaN. A row of NaN alone says that "
-            "the sample is missing in that view; impute single values, for instance with "
-            "sklearn.impute.SimpleImputer in transformers."
+            "the sample is missing in that view; impute single values before, for instance by "
+            "sklearn.impute.SimpleImputer().fit_transform(table)."
         )
     return ~missing
 
@@ -333,7 +340,7 @@ class ViewsMixin:
         if not isinstance(self.transformers, Mapping):
             given = dict.fromkeys(self.view_names_, self.transformers)
         else:
-            given = dict(self.transformers)
+            given = {str(name): one for name, one in self.transformers.items()}
             strange = sorted(set(given) - set(self.view_names_))
             if strange:
                 raise ValueError(
