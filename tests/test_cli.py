@@ -226,6 +226,11 @@ def test_datasets(capsys):
         (["fit", "x.csv", "-o", "m.skops", "--method", "ridg"], 2, "did you mean ridge?"),
         (["fit", "x.csv", "-o", "m", "--method", "!"], 2, "'eigenlabel fit --list-methods' lists"),
         (["fit", "x.csv", "-o", "m.skops", "--set", "cv"], 2, "expected NAME=VALUE, got 'cv'"),
+        (
+            ["fit", "x.csv", "-o", "m.skops", "--method", "JEC", "--set", "foo=1"],
+            2,
+            "eigenlabel: JEC has no parameter 'foo'; it has metric, n_neighbors, threshold,",
+        ),
         (["tune", "x.csv", "-o", "m", "--scoring", "f1"], 2, "invalid choice: 'f1'"),
         (["compare", "x.csv", "-o", "r", "--methods", "ridg"], 2, "did you mean ridge?"),
         (["compare", "x.csv", "-o", "r", "--metrics", "f1macro"], 2, "did you mean f1_macro"),
@@ -619,3 +624,15 @@ def test_labels_that_are_not_observed(tmp_path, capsys):
     assert figures["f1_macro"] == pytest.approx(expected)
     assert run("evaluate", model, path, "--missing-labels", "nan", "--report", page) == 0
     assert f"{expected:.2f}" in page.read_text()
+
+
+def test_views_of_a_file_are_those_of_the_method(tmp_path):
+    data = make_shared_subspace(80, 8, 6, 2, random_state=0)
+    views = {"left": slice(0, 3), "right": slice(3, 8)}
+    file, model = tmp_path / "two.npz", tmp_path / "m.skops"
+    save(replace(data, views=views), file)
+    words = ["fit", str(file), "-o", str(model), "--method", "JEC", "--set", "n_neighbors=3"]
+    assert main([*words, "--set", "threshold=mixed"]) == 0
+    assert load_model(model).model[-1].view_names_ == ("left", "right")
+    assert main([*words, "--set", "threshold=mixed", "--set", "views={'a': [0, 5]}"]) == 0
+    assert load_model(model).model[-1].view_names_ == ("a",)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from eigenlabel import KGHA, SharedSubspaceClassifier, catalogue, metrics
+from eigenlabel import JEC, KGHA, SharedSubspaceClassifier, catalogue, metrics
 from eigenlabel.cli import main
 from eigenlabel.comparison import wilcoxon
 from eigenlabel.datasets import make_shared_subspace
@@ -123,6 +123,29 @@ def test_another_grid_or_none_replaces_that_of_a_method():
     assert Method("ridge").make().cv == 5
     assert set(Method("KGHA").make().param_grid) == {"trade_off", "ridge"}
     assert Method("KGHA", grid={"ridge": [1.0]}).make().param_grid == {"ridge": [1.0]}
+
+
+def test_a_parameter_that_is_set_is_not_tuned():
+    assert catalogue.make("JEC", {"n_neighbors": 7}).n_neighbors == 7  # nothing is left to tune
+    tuned = catalogue.make("KGHA", {"ridge": 2.0})
+    assert (set(tuned.param_grid), tuned.estimator.ridge) == ({"trade_off"}, 2.0)
+    inner = "estimator__estimator__estimator__C"
+    assert not hasattr(catalogue.make("SVM", {inner: 3.0}), "param_grid")
+    tuned = catalogue.make("CCA+Ridge", {"estimator__estimator__then__alpha": 3.0})
+    assert set(tuned.param_grid) == {"estimator__projection__reg"}
+    own = {"estimator__projection__reg": [0.1, 1.0]}
+    assert catalogue.make("CCA+Ridge", {"param_grid": own}).param_grid == own
+
+
+def test_taggers_are_tuned_by_scores_where_label_sets_say_nothing():
+    data = make_shared_subspace(60, n_labels=4, n_features=8, random_state=0)
+    model = catalogue.make("JEC")
+    with pytest.warns(UserWarning, match=r"Top\(5\) gives all 4 labels .* as threshold"):
+        model.fit(data.X, data.Y)
+    assert np.ptp(model.cv_results_["mean_test_score"]) > 0
+    assert Method("JEC").searched_by == "average_precision"
+    assert Method("ridge").searched_by == Method("a", JEC()).searched_by == "f1_macro"
+    assert Method("JEC", scoring="f1_micro").searched_by == "f1_micro"
 
 
 def test_a_part_of_a_data_set_is_drawn_the_same_each_time():

@@ -326,3 +326,20 @@ def test_without_matplotlib_the_biplot_says_what_to_install(table, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"eigenlabel\[plot\]"):
         HomogeneityAnalysis().fit(table).biplot()
+
+
+def test_values_of_lists_keep_their_types():
+    rows = [["a", "x"], ["b", float("nan")], ["a", "y"], ["b", "x"]]
+    with pytest.raises(ValueError, match=r"Variable 1 is missing .* in row 1"):
+        HomogeneityAnalysis(1).fit(rows)
+    passive = HomogeneityAnalysis(1, missing="passive").fit(rows)
+    assert passive.categories_ == [["a", "b"], ["x", "y"]]
+    frame = HomogeneityAnalysis(1, missing="passive").fit(pd.DataFrame(rows))
+    np.testing.assert_allclose(passive.object_scores_, frame.object_scores_, atol=1e-12)
+    numbers = HomogeneityAnalysis(1).fit([[1, "x"], [2.5, "y"], [1, "y"]])
+    assert numbers.categories_[0] == [1, 2.5]
+    np.testing.assert_array_equal(
+        numbers.transform([[1, "x"]]), numbers.transform(np.array([[1, "x"]], dtype=object))
+    )
+    with pytest.warns(UserWarning, match="The word 'nan' is a category"):
+        HomogeneityAnalysis(1).fit(np.array(rows))

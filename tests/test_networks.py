@@ -11,8 +11,10 @@ from sklearn.metrics.pairwise import cosine_similarity, rbf_kernel
 from sklearn.model_selection import cross_val_predict
 
 from eigenlabel import BiRelationGraph, GaussianFields, Views
+from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.methods import graphs
 from eigenlabel.methods.kernels import mean_distance
+from eigenlabel.metrics import f1_micro
 from eigenlabel.persistence import SavedModel, load_model, save_model
 from eigenlabel.thresholds import PerLabelF1
 
@@ -282,6 +284,7 @@ def test_without_label_relations_it_is_local_and_global_consistency(data):
     np.testing.assert_allclose(model.transduction_, expected, rtol=1e-9, atol=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore:.*so far from labelled")  # one step does not get there
 @pytest.mark.parametrize("network", NETWORKS)
 def test_conjugate_gradients_say_when_they_stop_early(network, data):
     views, Y = data
@@ -326,11 +329,12 @@ def test_bad_input_is_refused(network, change, params, message, data):
         (BiRelationGraph, {"alpha": 1.0}),
         (BiRelationGraph, {"beta": -0.1}),
         (BiRelationGraph, {"combine": "sum"}),
+        (BiRelationGraph, {"directed": "no"}),
     ],
 )
 def test_parameters_are_checked(network, params, data):
     views, Y = data
-    with pytest.raises(ValueError, match=f"{next(iter(params))} must be"):
+    with pytest.raises((ValueError, TypeError), match=f"{next(iter(params))} must be"):
         network(**params).fit(views, Y)
 
 
@@ -419,7 +423,9 @@ def test_thresholds_go_by_labelled_samples(network, data):
     Y = np.roll(Y, 10, axis=0)  # those without labels come first
     model = network(threshold="f1").fit(views, Y)
     known = Y[:, 0] >= 0
-    wanted = PerLabelF1().fit(model.transduction_[known], Y[known])
+    W = [scaled(naive_graph(kernel_of(A), 10)) for A in views.values()]
+    scores = model._extend([V[known] for V in W])  # as those of new samples
+    wanted = PerLabelF1().fit(scores, Y[known])
     np.testing.assert_allclose(model.thresholds_, wanted, rtol=1e-12)
 
 
@@ -430,7 +436,7 @@ def test_only_whole_rows_are_without_labels(network, data):
     partly[45, :3] = 0
     with pytest.raises(ValueError, match="label matrix of 0 and 1, found -1"):
         network().fit(views, partly)
-    # In one column -1 is a class, as in scikit-learn.
+    # Beside one other value -1 is a class, as in scikit-learn.
     column = np.where(Y[:, :1] == 1, 1, -1)
     with pytest.warns(DataConversionWarning):
         model = network().fit(views, column)
@@ -438,6 +444,67 @@ def test_only_whole_rows_are_without_labels(network, data):
     np.testing.assert_array_equal(
         model.transduction_, network().fit(views, column.ravel()).transduction_
     )
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_one_label_or_classes_may_be_unknown(network, data):
+    views, Y = data
+    column = Y[:, :1]  # of -1, 0 and 1
+    model = network().fit(views, column)
+    assert model.classes_.tolist() == [0]
+    wanted = network(beta=0.0) if network is BiRelationGraph else network()
+    wanted.fit(views, Y)
+    if network is GaussianFields:  # labels do not see each other
+        np.testing.assert_allclose(model.transduction_, wanted.transduction_[:, :1], atol=1e-7)
+    assert set(np.unique(network().fit_predict(views, column))) <= {0, 1}
+    classes = np.where(Y[:, 0] < 0, -1, 5 + Y[:, 0] + Y[:, 1])
+    model = network().fit(views, classes)
+    assert model.classes_.tolist() == [5, 6, 7]
+    one_hot = np.where(classes[:, None] < 0, -1, classes[:, None] == model.classes_)
+    np.testing.assert_allclose(
+        model.transduction_, network().fit(views, one_hot).transduction_, atol=1e-12
+    )
+    assert set(model.predict(views)) <= {5, 6, 7}
+    with pytest.raises(ValueError, match="No sample is labelled"):
+        network().fit(views, np.full(50, -1))
+
+
+def test_what_rounding_hides_is_relative_and_told(data):
+    views, Y = data
+    model = BiRelationGraph(1 - 1e-8, 0.2, n_neighbors=7, combine="graphs").fit(views, Y)
+    W = sum(scaled(naive_graph(kernel_of(A), 7)) for A in views.values()) / 2
+    F = naive_walks(W, Y, np.arange(50) < 40, 1 - 1e-8, 0.2, True)
+    np.testing.assert_allclose(
+        model.transduction_, 2 * F[:, :-1] / F[:, -1:] - 1, atol=1e-6
+    )  # conjugate gradients end at 1e-8 of scores
+    path = sp.diags_array([np.ones(199), np.ones(199)], offsets=[-1, 1], shape=(200, 200)).tocsr()
+    Y = np.full((200, 2), -1)
+    Y[:2] = [[1, 0], [0, 1]]
+    with pytest.warns(UserWarning, match="of 200 samples are so far .* Lower tol") as met:
+        model = BiRelationGraph(0.5, kernel="precomputed").fit(path, Y)
+    shares = (model.transduction_ == 0).all(axis=1)
+    assert str(met[0].message).startswith(f"{shares.sum()} of 200")
+    assert 0 < shares.sum() < 200
+
+
+def test_a_view_of_one_sample_has_no_edges(data):
+    views, Y = data
+    alone = np.full((50, 4), np.nan)
+    alone[3] = 1
+    for network in NETWORKS:
+        with_it = network(view_weights=[0, 1]).fit([alone, views["right"]], Y)
+        without = network().fit(views["right"], Y)
+        np.testing.assert_allclose(with_it.transduction_, without.transduction_, atol=1e-7)
+        assert np.isfinite(network().fit([alone, views["right"]], Y).transduction_).all()
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_labels_are_predicted_about_as_often_as_they_occur(network):
+    data = make_shared_subspace(400, n_labels=10, n_features=20, prevalence=0.1, random_state=0)
+    model = network().fit(data.X[:200], data.Y[:200])
+    found = model.predict(data.X[200:])
+    assert 0.7 < found.mean() / data.Y[:200].mean() < 1.4
+    assert f1_micro(data.Y[200:], found) > 0.4
 
 
 @pytest.mark.parametrize("network", NETWORKS)

@@ -52,6 +52,7 @@ NAMES = [n for n in METHODS if n.endswith("MLkNN") or "+" not in n or n == "mddm
 NAMES += ["CCA+Ridge"]
 
 
+@pytest.mark.filterwarnings("ignore:Top.* gives all")  # of five labels here
 @pytest.mark.parametrize("name", NAMES)
 def test_every_method_comes_back(name, data, tmp_path):
     quick = {
@@ -77,6 +78,7 @@ def test_every_preparation_comes_back(kind, data, tmp_path):
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
 
 
+@pytest.mark.filterwarnings("ignore:Top.* gives all")  # of five labels here
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_comes_back(rule, data, tmp_path):
     model = make("ridge", {"threshold": rule, "betas": [0.1]}).fit(data.X, data.Y)

@@ -273,6 +273,8 @@ def test_odd_labels_and_features(tagger, data):
         (TagProp, {"ridge": 0.0}),
         (TagProp, {"max_iter": 0}),
         (TagProp, {"tol": -1.0}),
+        (TagProp, {"sigmoid": "no"}),
+        (TagProp, {"balanced": None}),
         (MBRM, {"bandwidth": 0.0}),
         (MBRM, {"smoothing": 1.1}),
         (FastTag, {"ridge": -1.0}),
@@ -282,7 +284,7 @@ def test_odd_labels_and_features(tagger, data):
 )
 def test_parameters_are_checked(tagger, params, data):
     train, Y, _ = data
-    with pytest.raises(ValueError, match=f"{next(iter(params))} must be"):
+    with pytest.raises((ValueError, TypeError), match=f"{next(iter(params))} must be"):
         tagger(**params).fit(train, Y)
 
 
@@ -433,6 +435,44 @@ def test_tagprop_neighbours_are_near_in_some_view(data):
         for pair in zip(*(r[i] for r in ranks), strict=True):
             wanted += [j for j in dict.fromkeys(pair) if j not in wanted]
         assert set(near.index[i]) == set(wanted[:7])
+
+
+def test_tagprop_neighbours_are_those_that_all_views_list():
+    n, i = 6, np.arange(6)
+
+    def listed(**at):
+        D = np.zeros((n, n))
+        for step, value in at.items():
+            D[i, (i + int(step[1:])) % n] = value
+        return sp.csr_array(D)
+
+    views = {"a": listed(s1=0.1, s3=0.9), "b": listed(s2=0.1, s3=0.9)}
+    model = TagProp(1, metric="precomputed").fit(views, np.eye(n, dtype=int))
+    near = model._find(model._read_views(views, reset=False), training=True)
+    assert near.there.all()
+    assert (near.index[:, 0] == (i + 3) % n).all()
+
+
+@pytest.mark.parametrize("tagger", TAGGERS)
+def test_distances_of_callables_are_checked_like_given_ones(tagger, data):
+    train, Y, _ = data
+    A = train["numbers"]
+
+    def spoilt(value):
+        def metric(X, Z):
+            D = pairwise_distances(X, Z)
+            D[0, -1] = value
+            return D
+
+        return metric
+
+    for value in (np.nan, np.inf, -1.0):
+        with pytest.raises(ValueError, match=r"Distances are finite and >= 0, but metric=.* gives"):
+            tagger(metric=spoilt(value)).fit(A, Y).predict(A[:2])
+    with pytest.raises(ValueError, match="A callable metric takes two matrices"):
+        tagger(metric=lambda X, Z: pairwise_distances(X, Z)[:, :-1]).fit(A, Y).predict(A[:2])
+    nearly = tagger(metric=lambda X, Z: pairwise_distances(X, Z) - 1e-16).fit(A, Y)  # rounding
+    assert np.isfinite(nearly.decision_function(A[:2])).all()
 
 
 def test_tagprop_sigmoids_are_logistic_regressions(data, rng):

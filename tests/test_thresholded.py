@@ -9,7 +9,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from eigenlabel import SharedSubspaceClassifier, ThresholdedClassifier, metrics
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.model_selection import MultilabelStratifiedKFold
-from eigenlabel.thresholds import Mixed, PerLabelF1
+from eigenlabel.thresholds import Mixed, PerLabelF1, Top
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +131,7 @@ def test_one_label_may_have_flat_scores(data):
 
 
 def test_the_fitted_rule_decides(data):
-    model = ThresholdedClassifier(SharedSubspaceClassifier(), strategy="top").fit(data.X, data.Y)
+    model = ThresholdedClassifier(SharedSubspaceClassifier(), strategy=Top(3)).fit(data.X, data.Y)
     before = model.predict(data.X)
     np.testing.assert_array_equal(model.set_params(strategy="mixed").predict(data.X), before)
     model.fit(data.X, data.Y[:, 0])

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
+from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
@@ -16,9 +17,13 @@ from sklearn.preprocessing import StandardScaler
 
 from eigenlabel import (
     CCA,
+    JEC,
     KGHA,
     MDDM,
     MEKA,
+    FastTag,
+    GaussianFields,
+    KernelRidgeTagger,
     KernelSum,
     SharedSubspaceClassifier,
     SharedSubspaceClassifierCV,
@@ -84,6 +89,24 @@ def test_a_list_of_new_samples_is_in_the_order_of_fit(data):
     np.testing.assert_array_equal(
         model.decision_function([None, right]), model.decision_function({"a": right})
     )
+
+
+@pytest.mark.parametrize("model", [KGHA(), JEC(), GaussianFields(), FastTag()])
+def test_columns_of_frames_are_those_of_fit(model, data):
+    left, right, Y = data
+    frames = {"left": pd.DataFrame(left, columns=list("abcd")), "right": right}
+    model.fit(frames, Y)
+    wanted = model.decision_function(frames)
+    turned = {**frames, "left": frames["left"][list("bacd")]}
+    for new in (turned, list(turned.values()), Views(turned), Views(turned)[:5]):
+        with pytest.raises(ValueError, match="View 'left' has column 'b' where 'a' was in fit"):
+            model.predict(new)
+    with pytest.raises(ValueError, match="View 'left' has 3 columns, but 4 in fit"):
+        model.predict({**frames, "left": frames["left"][list("abc")]})
+    with pytest.warns(UserWarning, match="View 'left' has no column names"):
+        np.testing.assert_allclose(model.decision_function([left, right]), wanted, atol=1e-12)
+    model.predict([None, right])
+    model.fit([left, right], Y).predict(list(frames.values()))
 
 
 def test_one_matrix_is_one_view(data):
@@ -213,6 +236,54 @@ def test_bad_views(data):
     ]:
         with pytest.raises(ValueError, match=message):
             model.predict(X_new)
+
+
+def test_odd_forms_of_views(data):
+    left, right, Y = data
+    model = KGHA().fit([left, right], Y)
+    wanted = model.decision_function([left, right])
+    nested = [left.tolist(), right.tolist()]
+    np.testing.assert_allclose(model.decision_function(nested), wanted, atol=1e-12)
+    np.testing.assert_allclose(KGHA().fit(nested, Y).decision_function(nested), wanted, atol=1e-12)
+    with pytest.raises(ValueError, match="There is no view"):
+        model.predict([None, None])
+    numbered = KGHA(kernel={1: "linear", 2: "rbf"}, transformers={1: StandardScaler()})
+    numbered.fit({1: left, 2: right}, Y)
+    assert numbered.view_names_ == ("1", "2")
+    assert numbered.views_["1"].kernel.linear
+    numbered.predict({1: left, 2: right})
+
+
+def test_thresholds_split_tables_together(data):
+    left, right, Y = data
+    tables = {"left": left, "right": right}
+    found = ThresholdedClassifier(KGHA(), cv=3).fit(tables, Y)
+    wanted = ThresholdedClassifier(KGHA(), cv=3).fit(Views(tables), Y)
+    np.testing.assert_array_equal(found.thresholds_, wanted.thresholds_)
+    np.testing.assert_array_equal(found.predict(tables), wanted.predict(tables))
+
+
+def test_a_sum_of_kernels_says_that_one_is_indefinite(data):
+    left, right, Y = data
+    K = [left @ left.T, right @ right.T - 5 * np.eye(50)]
+    with pytest.warns(UserWarning, match="kernel matrix of view 'view1' is not positive semi-"):
+        model = KernelSum("heldout", kernel="precomputed").fit(K, Y)
+    assert np.isfinite(model.weights_).all()
+
+
+def test_partly_missing_rows_are_imputed_before(data):
+    left, right, Y = data
+    holes = left.copy()
+    holes[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"SimpleImputer\(\)\.fit_transform\(table\)"):
+        KGHA().fit([holes, right], Y)
+    KGHA().fit([SimpleImputer().fit_transform(holes), right], Y)
+
+
+def test_flags_are_true_or_false(data):
+    for model in (KGHA(repair="no"), KernelRidgeTagger(repair=1)):
+        with pytest.raises(TypeError, match="repair must be True or False"):
+            model.fit(list(data[:2]), data[2])
 
 
 def test_rows_of_nan_are_missing_in_every_form(data):
@@ -413,22 +484,40 @@ def test_heldout_weights_fit_left_out_predictions(rng):
         assert error(other) > best - 1e-3
 
 
+def naive_loo(K, T, c):
+    """Refit kernel ridge regression with an intercept without each sample in turn."""
+    n, residual = len(K), np.empty(T.shape)
+    for i in range(n):
+        rest = np.flatnonzero(np.arange(n) != i)
+        mean = T[rest].mean(axis=0)
+        H = np.eye(n - 1) - 1 / (n - 1)
+        ridge = KernelRidge(alpha=c, kernel="precomputed")
+        ridge.fit(H @ K[np.ix_(rest, rest)] @ H, T[rest] - mean)
+        row = (K[i, rest] - K[np.ix_(rest, rest)].mean(axis=0)) @ H
+        residual[i] = T[i] - mean - row @ ridge.dual_coef_
+    return np.mean(residual**2)
+
+
+@pytest.mark.parametrize("scales", [(1, 1), (100, 0.1), (1e-3, 1e-3)])
+def test_heldout_sums_are_no_worse_than_equal_weights_or_one_view(data, scales):
+    left, right, Y = data
+    K = [s * rbf_kernel(A) for s, A in zip(scales, (left, right), strict=True)]
+    for ridge in (0.05, 1.0):
+        w = KernelSum("heldout", ridge=ridge, kernel="precomputed").fit(K, Y).weights_
+        assert w.sum() == pytest.approx(1)
+        found = naive_loo(w[0] * K[0] + w[1] * K[1], Y.astype(float), ridge)
+        for a in np.linspace(0, 1, 11):  # the corners and the middle are among them
+            other = naive_loo(a * K[0] + (1 - a) * K[1], Y.astype(float), ridge)
+            assert found <= other * (1 + 1e-8)
+
+
 def test_leave_one_out_error_and_its_gradient(rng):
     views, Y = noise_and_signal(rng)
     matrices = [centred(rbf_kernel(A)) for A in views.values()][:2]
     T, w = Y - Y.mean(axis=0), np.array([0.7, 0.4])
     value, gradient = loo_error(w, matrices, T, 0.2)
-    K, n = sum(a * A for a, A in zip(w, matrices, strict=True)), 60
-    residual = np.empty(Y.shape)
-    for i in range(n):
-        rest = np.flatnonzero(np.arange(n) != i)
-        mean = T[rest].mean(axis=0)
-        H = np.eye(n - 1) - 1 / (n - 1)
-        ridge = KernelRidge(alpha=0.2, kernel="precomputed")
-        ridge.fit(H @ K[np.ix_(rest, rest)] @ H, T[rest] - mean)
-        row = (K[i, rest] - K[np.ix_(rest, rest)].mean(axis=0)) @ H
-        residual[i] = T[i] - mean - row @ ridge.dual_coef_
-    assert value == pytest.approx(np.mean(residual**2), rel=1e-9)
+    K = sum(a * A for a, A in zip(w, matrices, strict=True))
+    assert value == pytest.approx(naive_loo(K, T, 0.2), rel=1e-9)
     for j in range(2):
         step = 1e-6 * np.eye(2)[j]
         slope = loo_error(w + step, matrices, T, 0.2)[0] - loo_error(w - step, matrices, T, 0.2)[0]

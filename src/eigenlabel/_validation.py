@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight, _get_feature_names, validate_data
 
 LARGEST = 1e75  # squares of squares of it are still numbers
 
@@ -40,6 +40,8 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> list[np.ndarray]:
 
     Missing values of any kind pass.
     """
+    if isinstance(X, (list, tuple)):  # NumPy would make words of numbers beside words
+        X = np.array(X, dtype=object)
     checked = validate_data(
         estimator,
         X,
@@ -50,7 +52,38 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> list[np.ndarray]:
     )
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):  # a frame's numbers stay numbers
         return [np.asarray(X[name].to_numpy()) for name in X.columns]
+    if checked.dtype.kind == "U" and (checked == "nan").any():
+        warnings.warn(
+            "The word 'nan' is a category. If it was a missing value, pass the table as a list, a "
+            "frame or an array with dtype=object.",
+            UserWarning,
+            stacklevel=3,
+        )
     return list(checked.T)
+
+
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """Give the names of a frame's columns; None for other tables, and for names not of words."""
+    names = _get_feature_names(X)
+    return None if names is None else tuple(names.tolist())
+
+
+def check_names(what: str, names: tuple[str, ...] | None, fitted: tuple[str, ...] | None) -> None:
+    """Refuse columns that are other than in fit, or in another order."""
+    if fitted is None or names == fitted:
+        return
+    if names is None:
+        warnings.warn(
+            f"{what} has no column names, but had them in fit: they are not compared.",
+            UserWarning,
+            stacklevel=2,
+        )
+        return
+    unlike = next((pair for pair in zip(names, fitted, strict=False) if pair[0] != pair[1]), None)
+    met = f"{len(names)} columns, but {len(fitted)}"
+    if unlike:
+        met = f"column {unlike[0]!r} where {unlike[1]!r} was"
+    raise ValueError(f"{what} has {met} in fit: pass the same columns in the same order.")
 
 
 def canonical(X: Any) -> Any:

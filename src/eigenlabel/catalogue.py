@@ -42,13 +42,15 @@ from eigenlabel.model_selection import MultilabelStratifiedKFold
 class Method:
     """How a method is made, and what it is in a few words.
 
-    A method with a ``grid`` is tuned over it by so many ``folds``, unless another one is given.
+    A method with a ``grid`` is tuned over it by so many ``folds`` and by the metric ``scoring``,
+    unless others are given.
     """
 
     make: Callable[[], Any]
     about: str
     grid: Mapping[str, Any] = field(default_factory=dict)
     folds: int = 5
+    scoring: str = "f1_macro"
 
 
 def search(estimator: Any, grid: Mapping[str, Any], scoring: str = "f1_macro", cv: int = 5) -> Any:
@@ -253,9 +255,15 @@ def _zhang_methods() -> dict[str, Method]:
 
 
 def _view_methods() -> dict[str, Method]:
-    """List the methods of paper 003, with the same number of candidates and folds for each."""
+    """List the methods of paper 003, with the same number of candidates and folds for each.
+
+    They are tuned by their scores: label sets of a fixed size say little, those of all labels
+    nothing.
+    """
     return {
-        name: Method(make, f"{about}; tuned, five labels a sample", grid, FOLDS)
+        name: Method(
+            make, f"{about}; tuned, five labels a sample", grid, FOLDS, "average_precision"
+        )
         for name, (make, about, grid) in VIEW_METHODS.items()
     }
 
@@ -322,12 +330,13 @@ def make(
     name: str,
     parameters: Mapping[str, Any] | None = None,
     grid: Mapping[str, Any] | None = None,
-    scoring: str = "f1_macro",
+    scoring: str | None = None,
 ) -> Any:
     """Make a method of the catalogue, with other parameters or a grid to tune over.
 
-    An empty grid leaves a method untuned that has a grid of its own; ``scoring`` is the metric
-    that a grid is searched by.
+    Parameters that are given are no longer tuned by a method's own grid. An empty grid leaves a
+    method untuned; ``scoring`` is the metric that a grid is searched by, that of the method if
+    None.
 
     Examples
     --------
@@ -339,20 +348,43 @@ def make(
         close = get_close_matches(name, METHODS, n=3, cutoff=0.4) or METHODS
         raise ValueError(f"No method {name!r}; perhaps: {', '.join(close)}.")
     method = METHODS[name]
-    made = configure(method.make(), parameters)
-    chosen = method.grid if grid is None else grid
-    return search(made, chosen, scoring, method.folds) if chosen else made
+    parameters = parameters or {}
+    made = _hold(configure(method.make(), parameters), parameters)
+    chosen = _without(method.grid, parameters) if grid is None else grid
+    return search(made, chosen, scoring or method.scoring, method.folds) if chosen else made
+
+
+def _without(grid: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: values for name, values in grid.items() if name not in parameters}
+
+
+def _hold(made: Any, parameters: Mapping[str, Any]) -> Any:
+    """Take parameters that were set inside a search out of its grid."""
+    if not isinstance(made, GridSearchCV) or "param_grid" in parameters:
+        return made
+    inside = {name.removeprefix("estimator__"): value for name, value in parameters.items()}
+    grid = _without(made.param_grid, inside)
+    return made.set_params(param_grid=grid) if grid else made.estimator
 
 
 def configure(
     estimator: Any,
     parameters: Mapping[str, Any] | None = None,
     grid: Mapping[str, Any] | None = None,
-    scoring: str = "f1_macro",
+    scoring: str | None = None,
 ) -> Any:
     """Give a clone of an estimator with other parameters, tuned over a grid if one is given."""
     made = clone(estimator).set_params(**(parameters or {}))
-    return search(made, grid, scoring) if grid else made
+    return search(made, grid, scoring or Method.scoring) if grid else made
+
+
+def with_views(model: Any, views: Mapping[str, slice]) -> Any:
+    """Tell a model that takes views of one matrix, or the one inside it, where they are."""
+    parameters = model.get_params()
+    asked = [k for k in parameters if k.rpartition("__")[2] == "views" and parameters[k] is None]
+    if not views or not asked:
+        return model
+    return model.set_params(**{min(asked, key=len): dict(views)})  # the outermost one
 
 
 def chosen_parameters(model: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ all cuts of the sorted scores (:class:`Mixed` by a climb, the others at once), n
 scores apart, and predicts a label that never occurs for nobody.
 """
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -166,7 +167,7 @@ class Proportional(Rule):
 class Top(Rule):
     """The ``n_labels`` highest scores of each sample (paper 003); ties go to the first label.
 
-    It needs no thresholds; ``fit`` gives NaN.
+    It needs no thresholds; ``fit`` gives NaN, and warns if there are no more labels than that.
     """
 
     n_labels: int = 5
@@ -180,6 +181,13 @@ class Top(Rule):
     ) -> np.ndarray:
         """Give NaN."""
         check_number("n_labels", self.n_labels, 0, integer=True)
+        if self.n_labels >= scores.shape[1]:
+            warnings.warn(
+                f"Top({self.n_labels}) gives all {scores.shape[1]} labels to every sample: use "
+                "fewer, as Top(1), or another rule, such as 'mixed', as threshold or strategy.",
+                UserWarning,
+                stacklevel=2,
+            )
         return np.full(scores.shape[:2], np.nan)
 
     def decide(self, scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:  # noqa: ARG002

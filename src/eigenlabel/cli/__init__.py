@@ -45,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("eigenlabel: stopped; what was finished is kept", file=sys.stderr)
         return 1
     except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
-        print(f"eigenlabel: {in_options(str(error))}", file=sys.stderr)
-        return 2 if isinstance(error, UsageError) else 1
+        wrong = isinstance(error, UsageError)  # speaks of options already
+        print(f"eigenlabel: {error if wrong else in_options(str(error))}", file=sys.stderr)
+        return 2 if wrong else 1
     return 0

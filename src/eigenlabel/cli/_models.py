@@ -153,6 +153,7 @@ def _train(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Data
     for note in data.notes:
         print(f"note: {in_options(note)}")
     _check_folds(arguments.data, data, method)
+    method = catalogue.with_views(method, data.views)
     prepare = make_preparation(
         arguments.prepare, data.X, feature_names=data.feature_names, categories=data.categories
     )
@@ -204,7 +205,14 @@ def _tell(saved: SavedModel, seconds: float, output: str) -> None:
 
 def _fit(arguments: argparse.Namespace) -> None:
     choose("method", arguments.method, catalogue.METHODS, "'eigenlabel fit --list-methods'")
-    method = catalogue.make(arguments.method, parse_settings(arguments.set))
+    settings = parse_settings(arguments.set)
+    known = catalogue.make(arguments.method, grid={}).get_params()
+    strange = [name for name in settings if name not in known]
+    if strange:
+        raise UsageError(
+            f"{arguments.method} has no parameter {strange[0]!r}; it has {', '.join(known)}"
+        )
+    method = catalogue.make(arguments.method, settings)
     saved, _, seconds = _train(arguments, method)
     _tell(saved, seconds, arguments.output)
 

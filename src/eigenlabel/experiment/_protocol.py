@@ -55,19 +55,31 @@ class Data:
 
 @dataclass(frozen=True)
 class Method:
-    """A method of a protocol: a name of the catalogue or an estimator, parameters, a grid."""
+    """A method of a protocol: a name of the catalogue or an estimator, parameters, a grid.
+
+    A grid is searched by the metric ``scoring``; None takes the one of the catalogue.
+    """
 
     name: str
     method: Any = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, Any] = field(default_factory=dict)
-    scoring: str = "f1_macro"
+    scoring: str | None = None
 
     def make(self) -> Any:
         """Make the estimator."""
-        what = self.name if self.method is None else self.method
-        make = catalogue.make if isinstance(what, str) else catalogue.configure
-        return make(what, self.parameters, self.grid or None, self.scoring)
+        make = catalogue.make if isinstance(self._what, str) else catalogue.configure
+        return make(self._what, self.parameters, self.grid or None, self.scoring)
+
+    @property
+    def _what(self) -> Any:
+        return self.name if self.method is None else self.method
+
+    @property
+    def searched_by(self) -> str:
+        """The metric that a grid is searched by."""
+        known = catalogue.METHODS.get(self._what) if isinstance(self._what, str) else None
+        return self.scoring or (known or catalogue.Method).scoring
 
 
 @dataclass(frozen=True)
@@ -204,7 +216,7 @@ def fingerprint(protocol: Protocol, data: Data, method: Method | None = None) ->
     if method is not None:
         what = [] if method.method is None else [_describe(method.method)]
         parts["method"] = [_describe(method.name), *what, _describe(dict(method.parameters))]
-        parts["grid"] = [_describe(dict(method.grid)), method.scoring]
+        parts["grid"] = [_describe(dict(method.grid)), method.searched_by]
     text = json.dumps(parts, sort_keys=True, default=_describe)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -6,7 +6,6 @@ import platform
 import threading
 import time
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +18,7 @@ import sklearn
 from threadpoolctl import threadpool_limits
 
 from eigenlabel import datasets
-from eigenlabel.catalogue import chosen_parameters
+from eigenlabel.catalogue import chosen_parameters, with_views
 from eigenlabel.datasets import Dataset
 from eigenlabel.experiment._protocol import Data, Protocol, Splits, find_file, fingerprint
 from eigenlabel.metrics import METRICS
@@ -198,22 +197,13 @@ def fit_split(protocol: Protocol, data: str, method: str, split: int) -> Fitted:
     X, X_test = prepare.fit_transform(found.X[train]), prepare.transform(found.X[test])
     times.append(time.perf_counter())
     model = next(m for m in protocol.methods if m.name == method).make()
-    model = _with_views(model, found.views).fit(X, Y[train])
+    model = with_views(model, found.views).fit(X, Y[train])
     times.append(time.perf_counter())
     scores, decided = scores_of(model, X_test), model.predict(X_test)
     times.append(time.perf_counter())
     steps = zip(("prepare", "fit", "predict"), np.diff(times).tolist(), strict=True)
     seconds = {step: round(t, 4) for step, t in steps}
     return Fitted(model, found, train, test, scores, decided, int(X.shape[1]), seconds, _peak())
-
-
-def _with_views(model: Any, views: Mapping[str, slice]) -> Any:
-    """Tell a model that takes views of one matrix, or the one inside it, where they are."""
-    parameters = model.get_params()
-    asked = [k for k in parameters if k.rpartition("__")[2] == "views" and parameters[k] is None]
-    if not views or not asked:
-        return model
-    return model.set_params(**{min(asked, key=len): dict(views)})  # the outermost one
 
 
 def _figures(protocol: Protocol, task: Task) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """Labels that spread over graphs of samples and labels together."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
-from eigenlabel._validation import check_choice, check_number
+from eigenlabel._validation import check_choice, check_flag, check_number
 from eigenlabel.methods.graphs import add_graphs, degrees, scale_graph
 from eigenlabel.methods.networks import NetworkClassifier
 from eigenlabel.thresholds import Rule
@@ -19,6 +21,12 @@ def label_graph(T: np.ndarray) -> np.ndarray:
     np.fill_diagonal(C, 0.0)
     d = degrees(C)
     return np.asarray(scale_graph(C, d, d))
+
+
+def in_reach(W: Any, known: np.ndarray) -> np.ndarray:
+    """Tell which samples (n,) are joined to a known one, over others or not."""
+    n_parts, part = connected_components(W, directed=False)
+    return np.bincount(part[known], minlength=n_parts)[part] > 0
 
 
 class BiRelationGraph(NetworkClassifier):
@@ -54,9 +62,10 @@ class BiRelationGraph(NetworkClassifier):
     directed : bool, default=True
     view_weights, n_neighbors, kernel, gamma, degree, coef0, views, transformers
         As in :class:`GaussianFields`.
-    threshold : str or rule, default="zero"
-        Rule of ``eigenlabel.thresholds`` for label sets, such as ``Top(5)``, fitted to
-        ``transduction_``.
+    threshold : str or rule, default="proportional"
+        Rule of ``eigenlabel.thresholds`` for label sets, such as ``Top(5)``, fitted to scores that
+        labelled samples would get from their neighbours as new ones. Scores draw to the labels'
+        shares, so that zero would leave out all but frequent labels.
     tol, max_iter : of conjugate gradients
 
     Attributes
@@ -97,7 +106,7 @@ class BiRelationGraph(NetworkClassifier):
         coef0: float = 1,
         views: Any = None,
         transformers: Any = None,
-        threshold: str | Rule = "zero",
+        threshold: str | Rule = "proportional",
         tol: float = 1e-8,
         max_iter: int = 1000,
     ) -> None:
@@ -122,6 +131,7 @@ class BiRelationGraph(NetworkClassifier):
         check_number("alpha", self.alpha, np.finfo(float).tiny, 1 - 1e-9)
         check_number("beta", self.beta, 0, 1 - 1e-9)
         check_choice("combine", self.combine, ("scores", "graphs"))
+        check_flag("directed", self.directed)
 
     def _merge(self, graphs: list[Any]) -> tuple[list[Any], np.ndarray]:
         """Give the graphs to spread over, with the weights of their scores."""
@@ -136,8 +146,11 @@ class BiRelationGraph(NetworkClassifier):
         solve = self._solve_directed if self.directed else self._solve_whole
         graphs, weights = self._merge(graphs)
         self._fields = [solve(W, edges, targets) for W in graphs]
+        self._reach = [in_reach(W, known) for W in graphs]
         total = sum(w * F for w, F in zip(weights, self._fields, strict=True))
-        self.transduction_ = self._shares(total)
+        # Conjugate gradients leave noise of this size.
+        self._floor = 10 * self.tol * float(total[:, -1].max())
+        self.transduction_ = self._shares(total, np.any(self._reach, axis=0))
 
     def _solve_directed(self, W: Any, edges: Any, targets: np.ndarray) -> np.ndarray:
         """Solve for the labels, then for the samples."""
@@ -163,12 +176,21 @@ class BiRelationGraph(NetworkClassifier):
     def _extend(self, graphs: list[Any]) -> np.ndarray:
         graphs, weights = self._merge(graphs)
         fields = zip(weights, graphs, self._fields, strict=True)
-        return self._shares(sum(w * np.asarray(W @ F) for w, W, F in fields))
+        total = sum(w * np.asarray(W @ F) for w, W, F in fields)
+        reach = [W @ r.astype(float) > 0 for W, r in zip(graphs, self._reach, strict=True)]
+        return self._shares(total, np.any(reach, axis=0))
 
-    def _shares(self, F: np.ndarray) -> np.ndarray:
+    def _shares(self, F: np.ndarray, reach: np.ndarray) -> np.ndarray:
         """Give ``2 F / F1 - 1``, by the labels' shares where no labelled sample is in reach."""
-        # Conjugate gradients leave noise below tol where the exact solution is zero.
-        reached = F[:, -1:] > 10 * self.tol
+        reached = F[:, -1:] > self._floor
+        lost = int((reach & ~reached[:, 0]).sum())
+        if lost:
+            warnings.warn(
+                f"{lost} of {len(F)} samples are so far from labelled ones that rounding hides what"
+                " reaches them: they get the labels' shares. Lower tol, or raise n_neighbors.",
+                UserWarning,
+                stacklevel=4,
+            )
         shares = F[:, :-1] / np.where(reached, F[:, -1:], 1.0)
         return 2.0 * np.where(reached, shares, self.label_shares_) - 1.0
 

@@ -25,6 +25,7 @@ from eigenlabel.methods.views import (
 )
 
 HISTOGRAMS = ("chi2", "kl")  # dense, with values >= 0
+ROUNDING = np.sqrt(np.finfo(float).eps)  # of a callable's distances, as one less a cosine
 FLOOR = 1e-10  # least share of a bin under "kl", whose logarithm must exist
 
 
@@ -84,7 +85,12 @@ class DistanceView(FittedTable):
                 "A callable metric takes two matrices and gives the distances of their rows: "
                 f"expected shape {(samples.shape[0], self.X.shape[0])}, got {D.shape}."
             )
-        return D
+        if not np.isfinite(D).all() or D.min(initial=0) < -ROUNDING * D.max(initial=0):
+            worst = D.min() if np.isfinite(D).all() else D[~np.isfinite(D)][0]
+            raise ValueError(
+                f"Distances are finite and >= 0, but metric={self.metric!r} gives {worst:.3g}."
+            )
+        return np.maximum(D, 0.0)
 
     def settle_scale(self, samples: Any, rule: str) -> None:
         """Divide by the largest distance of training samples, or by their mean one.
@@ -157,12 +163,12 @@ def nearest_by_mean(D: np.ndarray, k: int) -> np.ndarray:
 def nearest_by_rank(D: np.ndarray, k: int) -> np.ndarray:
     """Give k samples that are among the nearest in some view: all first ones, all second ones, ...
 
-    They are listed by the mean distance.
+    Pairs that some view has infinitely far are left out. They are listed by the mean distance.
     """
-    far = np.where(np.isnan(D), np.inf, D)
+    mean = mean_over_views(D)
+    far = np.where(np.isnan(D) | np.isinf(mean), np.inf, D)
     ranked = np.stack([_nearest_sorted(view, k) for view in far], axis=2)  # (samples, k, views)
     finite = np.take_along_axis(np.moveaxis(far, 0, 2), ranked, axis=1) < np.inf
-    mean = mean_over_views(D)
     found = np.empty((D.shape[1], k), dtype=np.intp)
     for i, (row, usable) in enumerate(zip(ranked, finite, strict=True)):
         line = np.concatenate([row[usable], row[~usable]])  # row-major: by rank, then view

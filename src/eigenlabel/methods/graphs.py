@@ -27,9 +27,9 @@ def nearest_similarities(kernel: Kernel, X: Any, Z: Any, k: int, *, training: bo
         if training:
             own = np.arange(len(K))
             K[own, rows.start + own] = -np.inf
-        found = np.argpartition(-K, k - 1, axis=1)[:, :k] if k else np.empty((len(K), 0), int)
+        found = np.argpartition(-K, max(k - 1, 0), axis=1)[:, :k]
         values = np.maximum(np.take_along_axis(K, found, axis=1), 0.0)
-        pointers = np.arange(0, found.size + 1, max(k, 1))
+        pointers = k * np.arange(len(K) + 1)
         parts.append(sp.csr_array((values.ravel(), found.ravel(), pointers), K.shape))
     W = sp.vstack(parts, format="csr")
     W.eliminate_zeros()

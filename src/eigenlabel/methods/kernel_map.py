@@ -50,7 +50,9 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseE
     n_components_ : int
         Features that are there; at most ``n_components``, and the samples' rank in the kernel.
     error_ : float
-        Estimate of ``|K - Z Z'| / |K|`` (Frobenius norm) from 500 x 500 random entries.
+        Estimate of ``|K - Z Z'| / |K|`` (Frobenius norm) from 500 x 500 random entries of training
+        samples. New samples are compared with their own block's landmarks alone: with several
+        blocks their kernel values are approximate even where this is zero.
     clipped_ : float
         The part of S, by its Frobenius norm, that was negative and is left out.
     nbytes_ : int

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from eigenlabel._validation import check_choice, check_number
 from eigenlabel.core.spectral import centre_gram, check_memory
 from eigenlabel.labels import LabelCodec
-from eigenlabel.methods.kernels import HISTOGRAMS
+from eigenlabel.methods.kernels import HISTOGRAMS, training_kernel
 from eigenlabel.methods.view_kernels import ViewKernelsMixin
 from eigenlabel.methods.view_weights import (
     RULES,
@@ -36,10 +36,11 @@ class KernelSum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMi
     weights : None, list or dict of numbers >= 0, "alignment" or "heldout"
         1 / views each by default. "alignment": the sum with the largest centred alignment with the
         labels' kernel Y Y' (Cortes, Mohri, Rostamizadeh, JMLR 2012), exact. "heldout": the sum
-        with the smallest leave-one-out squared error of kernel ridge regression, a local minimum.
+        with the smallest leave-one-out squared error of kernel ridge regression among weights >= 0
+        that sum to one; a local minimum, no worse than equal weights or any kernel alone.
         Learnt weights sum to one.
     ridge : float > 0, default=0.1
-        Of that ridge regression; weights scale the kernels against it.
+        Of that ridge regression on the sum, with an intercept.
     kernel, gamma, degree, coef0, views, transformers
         As in :class:`KGHA`.
 
@@ -130,10 +131,10 @@ class KernelSum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMi
         common = common_rows(training, self._n)
         check_memory(len(common), "kernel matrices of all views")
         kernels = []
-        for view in training:
+        for name, view in zip(self.view_names_, training, strict=True):
             place = np.searchsorted(view.rows, common)
-            K = view.kernel(view.samples[place], view.samples)[:, place]
-            kernels.append(centre_gram(K, None)[0])
+            K, _ = training_kernel(view.kernel, view.samples, f"view {name!r}", repair=True)
+            kernels.append(centre_gram(K[np.ix_(place, place)], None)[0])
         return heldout_sum(kernels, T[common] - T[common].mean(axis=0), self.ridge)
 
     def transform(self, X: Any) -> np.ndarray:

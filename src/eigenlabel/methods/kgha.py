@@ -212,6 +212,7 @@ class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMixin, 
         check_number("trade_off", self.trade_off, 0)
         check_number("label_ridge", self.label_ridge, 0)
         check_flag("fit_intercept", self.fit_intercept)
+        check_flag("repair", self.repair)
         check_choice("decoding", self.decoding, DECODINGS)
         check_choice("solver", self.solver, ("eigen", "als"))
         check_number("n_sweeps", self.n_sweeps, 1, integer=True)

@@ -29,20 +29,26 @@ from eigenlabel.thresholds import Rule, get_rule
 
 def read_labels(y: Any) -> tuple[LabelCodec, np.ndarray, np.ndarray]:
     """Give the codec, the labels (n, m) and which samples have any: rows of -1 are unlabelled."""
-    if not sp.issparse(y):
-        array = np.asarray(y)
-        if array.ndim == 2 and array.shape[1] > 1 and array.dtype.kind in "if":
-            unknown = (array == -1).all(axis=1)
-            if unknown.all() and len(unknown):
-                raise ValueError("No sample is labelled: every row of y is -1.")
-            if unknown.any():
-                given = y if hasattr(y, "columns") else array
-                codec, known = LabelCodec.fit(given[~unknown])
-                Y = np.zeros((len(array), known.shape[1]), dtype=bool)
-                Y[~unknown] = known
-                return codec, Y, ~unknown
-    codec, Y = LabelCodec.fit(y)
-    return codec, Y, np.ones(len(Y), dtype=bool)
+    known = np.ones(np.shape(y)[:1], dtype=bool) if sp.issparse(y) else ~_unlabelled(np.asarray(y))
+    if known.all():
+        codec, Y = LabelCodec.fit(y)
+        return codec, Y, np.ones(len(Y), dtype=bool)
+    if not known.any():
+        raise ValueError("No sample is labelled: every row of y is -1.")
+    given = y if hasattr(y, "columns") else np.asarray(y)
+    codec, labels = LabelCodec.fit(given[known])
+    Y = np.zeros((len(known), labels.shape[1]), dtype=bool)
+    Y[known] = labels
+    return codec, Y, known
+
+
+def _unlabelled(y: np.ndarray) -> np.ndarray:
+    """Tell which rows are -1; in a vector or column of -1 and one other value it is a class."""
+    if y.dtype.kind not in "if" or y.ndim not in (1, 2):
+        return np.zeros(y.shape[:1], dtype=bool)
+    unknown = (y == -1) if y.ndim == 1 else (y == -1).all(axis=1)
+    two_classes = y[0].size == 1 and len(np.unique(y[~unknown])) == 1
+    return np.zeros_like(unknown) if two_classes else unknown
 
 
 class NetworkClassifier(ViewKernelsMixin, RuleClassifier):
@@ -61,7 +67,8 @@ class NetworkClassifier(ViewKernelsMixin, RuleClassifier):
         ----------
         X : dense or sparse (n_samples, n_features), or Views, dict or list of such or of graphs
         y : 0/1 label matrix (n_samples, n_labels), dense or sparse, or a vector of classes; a row
-            of -1 in a dense label matrix is a sample without known labels
+            of -1 in a dense label matrix is a sample without known labels, as is -1 in a vector
+            or column that has two other values (-1 and 1 alone are two classes)
         """
         self._check_parameters()
         views = self._read_views(X, reset=True)
@@ -76,7 +83,7 @@ class NetworkClassifier(ViewKernelsMixin, RuleClassifier):
         self.view_weights_ = self._find_weights(graphs, T, known)
         self._known, self.n_iter_ = known, 0
         self._spread(graphs, T, known)
-        self._fit_threshold(X, Y[known])
+        self._fit_threshold(graphs, Y[known])
         return self
 
     def _check_parameters(self) -> None:
@@ -159,8 +166,9 @@ class NetworkClassifier(ViewKernelsMixin, RuleClassifier):
         scores = self._extend(self._new_graphs(self._read_views(X, reset=False)))
         return scores.astype(self._dtype, copy=False)
 
-    def _training_scores(self, X: Any) -> np.ndarray:  # noqa: ARG002
-        return self.transduction_[self._known]
+    def _training_scores(self, graphs: list[Any]) -> np.ndarray:
+        """Score labelled samples like new ones: ``transduction_`` knows their own labels."""
+        return self._extend(graphs)[self._known]
 
     def fit_predict(self, X: Any, y: Any) -> Any:
         """Fit, and give the label sets of all samples of X, those with unknown labels included."""
@@ -213,9 +221,10 @@ class GaussianFields(NetworkClassifier):
         and symmetric. Negative similarities count as none.
     views, transformers
         As in :class:`KGHA`.
-    threshold : str or rule, default="zero"
-        Rule of ``eigenlabel.thresholds`` for label sets, such as ``Top(5)``, fitted to
-        ``transduction_``.
+    threshold : str or rule, default="proportional"
+        Rule of ``eigenlabel.thresholds`` for label sets, such as ``Top(5)``, fitted to scores that
+        labelled samples would get from their neighbours as new ones. Scores draw to the labels'
+        shares, so that zero would leave out all but frequent labels.
     tol, max_iter : of conjugate gradients
         Relative residual, and steps; warns with the residual if it does not get there.
 
@@ -257,7 +266,7 @@ class GaussianFields(NetworkClassifier):
         coef0: float = 1,
         views: Any = None,
         transformers: Any = None,
-        threshold: str | Rule = "zero",
+        threshold: str | Rule = "proportional",
         tol: float = 1e-8,
         max_iter: int = 1000,
     ) -> None:

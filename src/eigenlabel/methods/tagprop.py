@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.special import expit, log_expit, softmax
 from sklearn.exceptions import ConvergenceWarning
 
-from eigenlabel._validation import check_choice, check_number
+from eigenlabel._validation import check_choice, check_flag, check_number
 from eigenlabel.methods.distances import Neighbours, nearest_by_mean, nearest_by_rank
 from eigenlabel.methods.kernels import strips
 from eigenlabel.methods.tagging import DistanceTagger
@@ -289,6 +289,8 @@ class TagProp(DistanceTagger):
     def _check_parameters(self) -> None:
         check_number("n_neighbors", self.n_neighbors, 1, integer=True)
         check_choice("weights", self.weights, ("distance", "rank"))
+        check_flag("sigmoid", self.sigmoid)
+        check_flag("balanced", self.balanced)
         check_number("epsilon", self.epsilon, np.finfo(float).tiny, 0.5 - 1e-9)
         check_number("ridge", self.ridge, np.finfo(float).tiny)
         check_number("max_iter", self.max_iter, 1, integer=True)

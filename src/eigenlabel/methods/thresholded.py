@@ -16,6 +16,7 @@ from eigenlabel.core.operators import row_blocks
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods.many_labels import MANY, join_decisions
+from eigenlabel.methods.views import Views, is_several
 from eigenlabel.model_selection import MultilabelStratifiedKFold
 from eigenlabel.thresholds import Rule, Top, Zero, get_rule
 
@@ -164,7 +165,7 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             cv = check_cv(cv)
         response = cross_val_predict(
             clone(self.estimator),
-            X,
+            Views(X) if is_several(X) else X,  # several tables are split together
             y,
             cv=cv,
             n_jobs=self.n_jobs,

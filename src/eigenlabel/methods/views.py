@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_array
 
-from eigenlabel._validation import canonical, check_data
+from eigenlabel._validation import canonical, check_data, check_names, column_names
 
 
 class Views:
@@ -49,12 +49,13 @@ class Views:
 
     def __init__(self, tables: Any) -> None:
         if isinstance(tables, Views):
-            self._tables, self._rows = tables._tables, tables._rows
+            vars(self).update(vars(tables))
             return
         if not isinstance(tables, Mapping):
             tables = {f"view{i}": table for i, table in enumerate(tables)}
         self._tables = {str(name): _as_table(name, table) for name, table in tables.items()}
         self._rows: np.ndarray | None = None
+        self._columns = {str(name): column_names(table) for name, table in tables.items()}
         lengths = {k: t.shape[0] for k, t in self._tables.items() if t is not None}
         if not lengths:
             raise ValueError("There is no view: at least one table is needed.")
@@ -97,8 +98,8 @@ class Views:
             key = np.ravel(key[0])
         if np.ndim(key) == 0 and not isinstance(key, slice):
             key = [key]
-        part = object.__new__(Views)
-        part._tables, part._rows = self._tables, self.rows[key]
+        part = Views(self)
+        part._rows = self.rows[key]
         return part
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
@@ -133,13 +134,20 @@ def is_several(X: Any) -> bool:
         return True
     if not isinstance(X, (list, tuple)):
         return False
-    tables = [table for table in X if table is not None]
-    return bool(tables) and all(len(getattr(table, "shape", ())) == 2 for table in tables)
+    return bool(X) and all(table is None or _is_matrix(table) for table in X)
+
+
+def _is_matrix(table: Any) -> bool:
+    """Tell a table, which may be rows in a list, from a row."""
+    if isinstance(table, (list, tuple)):
+        return bool(table) and isinstance(table[0], (list, tuple))
+    return len(getattr(table, "shape", ())) == 2
 
 
 def per_view(what: str, value: Any, names: Sequence[str]) -> dict[str, Any]:
     """Spread a parameter over views: one value for all, a mapping by name, or a list in order."""
     if isinstance(value, Mapping):
+        value = {str(name): one for name, one in value.items()}  # as Views names them
         strange, lost = sorted(set(value) - set(names)), sorted(set(names) - set(value))
         if strange or lost:
             wrong = f"unknown {strange}" if strange else f"missing {lost}"
@@ -167,8 +175,8 @@ def present(A: Any, view: str) -> np.ndarray:
     if partly.any():
         raise ValueError(
             f"Row {int(partly.argmax())} of {view} is partly NaN. A row of NaN alone says that "
-            "the sample is missing in that view; impute single values, for instance with "
-            "sklearn.impute.SimpleImputer in transformers."
+            "the sample is missing in that view; impute single values before, for instance by "
+            "sklearn.impute.SimpleImputer().fit_transform(table)."
         )
     return ~missing
 
@@ -262,10 +270,8 @@ class ViewsMixin:
                     "fit: put None for a view that is missing."
                 )
             X = dict(zip(self.view_names_, X, strict=True))
-        given = Views(X)
-        views = object.__new__(Views)
-        views._rows = given._rows
-        views._tables = {name: _check_table(name, t) for name, t in given._tables.items()}
+        views = Views(X)
+        views._tables = {name: _check_table(name, t) for name, t in views._tables.items()}
         if reset:
             vars(self).pop("feature_names_in_", None)
             self.n_features_in_ = sum(t.shape[1] for t in views._tables.values() if t is not None)
@@ -276,13 +282,16 @@ class ViewsMixin:
             lost = [name for name, table in views._tables.items() if table is None]
             if lost:
                 raise ValueError(f"View {lost[0]!r} is missing for every sample: leave it out.")
-            self.view_names_ = views.names
+            self.view_names_, self._columns = views.names, views._columns
             return views
         strange = sorted(set(views.names) - set(self.view_names_))
         if strange:
             raise ValueError(
                 f"View {strange[0]!r} was not there in fit; views are {list(self.view_names_)}."
             )
+        for name, table in views._tables.items():
+            if table is not None:
+                check_names(f"View {name!r}", views._columns[name], self._columns[name])
         return views
 
     def _tables(self, views: Views) -> "list[tuple[str, Any, np.ndarray]]":
@@ -331,7 +340,7 @@ class ViewsMixin:
         if not isinstance(self.transformers, Mapping):
             given = dict.fromkeys(self.view_names_, self.transformers)
         else:
-            given = dict(self.transformers)
+            given = {str(name): one for name, one in self.transformers.items()}
             strange = sorted(set(given) - set(self.view_names_))
             if strange:
                 raise ValueError(

@@ -207,7 +207,7 @@ _RANKING = {"one_minus_ranking_loss": "ranking_accuracy"}
 _XIONG = "Xiong, Szedmak, Piater"
 _NOTES = (
     "The paper's figures are of other data: orders of methods can be compared, figures cannot.",
-    "Ten stratified splits with 60% for training, the same for all methods; each method is tuned "
+    "Stratified splits with 60% for training, the same for all methods; each method is tuned "
     "over nine candidates by four folds of the training part, for {scoring}.",
     "debtags: 2500 packages drawn at random, tags of 300 packages and more.",
 )
