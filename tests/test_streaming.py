@@ -141,6 +141,27 @@ def test_forgetting_weighted_sparse_samples(data, rng):
     assert_equal_models(model, expected)
 
 
+@pytest.mark.parametrize("last", ["label", "feature", "every feature"])
+def test_forgetting_goes_on_where_something_has_become_constant(data, last):
+    X, Y = data
+    only = np.arange(len(X)) == 7
+    X, Y = {
+        "label": (X, np.c_[Y, only]),
+        "feature": (np.c_[X, 0.3 * only], Y),
+        "every feature": (0.3 * only[:, None], Y),
+    }[last]
+    model = SharedSubspaceClassifier().partial_fit(X, Y).forget(X[7:8], Y[7:8])
+    for k in (20, 30, 40):
+        model.forget(X[k : k + 1], Y[k : k + 1])
+    left = ~np.isin(np.arange(len(X)), (7, 20, 30, 40))
+    whole = SharedSubspaceClassifier().fit(X[left], Y[left])
+    np.testing.assert_allclose(
+        model.decision_function(X[left]), whole.decision_function(X[left]), atol=1e-9
+    )
+    total = model._stream.total()
+    assert (np.diag(total.XX) >= 0).all() and (total.TT >= 0).all()
+
+
 def test_forgetting_everything_and_starting_again(data):
     X, Y = data
     model = SharedSubspaceClassifier().partial_fit(X, Y).forget(X, Y)

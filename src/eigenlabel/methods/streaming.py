@@ -331,7 +331,8 @@ class ForgetMixin:
             total = stream.total()
             rest = total - gone
             _check_rest(total, gone, rest)
-            self._take(replace(stream, folds=(Accumulator(rest),)), -gone.count)
+            left = Accumulator(_without_rounding(total, rest))
+            self._take(replace(stream, folds=(left,)), -gone.count)
         return self
 
 
@@ -345,10 +346,29 @@ def _check_rest(total: Statistics, gone: Statistics, rest: Statistics) -> None:
             f"Samples of weight {gone.n:.6g} are to be forgotten, of {total.n:.6g} in the model: "
             "give them the weights that they had."
         )
-    sizes = ((np.diag(rest.XX), np.diag(total.XX)), (rest.TT, total.TT))
-    negative = any((left < -1e-8 * whole).any() for left, whole in sizes)
+    # The totals of all features and labels: one that has become constant has none of its own.
+    largest = np.maximum(np.abs(total.origin), np.abs(total.x))
+    of_mean = total.n * (4 * float(np.finfo(total.dtype).eps) * largest) ** 2
+    spread = 1e-8 * np.diag(total.XX).max(initial=0.0) + of_mean
+    negative = (np.diag(rest.XX) < -spread).any() or (rest.TT < -1e-8 * total.n).any()
     if negative or (np.abs(rest.t) > 1 + 1e-6).any():
         raise ValueError(
             "These samples were not all in the model, or not with these labels: nothing is "
             "forgotten."
         )
+
+
+def _without_rounding(total: Statistics, rest: Statistics) -> Statistics:
+    """Give the rest of a total with zeros where features or labels have become constant.
+
+    Subtraction leaves rounding of either sign there.
+    """
+    least = 64 * float(np.finfo(float).eps)
+    features = np.diag(rest.XX) > least * np.diag(total.XX)
+    labels = rest.TT > least * total.TT
+    return replace(
+        rest,
+        XX=np.where(features[:, None] & features, rest.XX, 0.0),
+        XT=np.where(features[:, None] & labels, rest.XT, 0.0),
+        TT=np.where(labels, rest.TT, 0.0),
+    )
