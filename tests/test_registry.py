@@ -246,9 +246,7 @@ def test_fetch_goes_on_after_a_failure(run, made, monkeypatch, capsys):
 def test_fetch_needs_something_to_fetch(run):
     with pytest.raises(ValueError, match="name the data sets to fetch"):
         run("fetch")
-    with pytest.raises(
-        ValueError, match="No known data set serves mddm-table2: 11 of 11"
-    ):
+    with pytest.raises(ValueError, match="No known data set serves mddm-table2: 11 of 11"):
         run("fetch", "--all-for", "mddm-table2")
 
 

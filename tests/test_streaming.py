@@ -159,7 +159,8 @@ def test_forgetting_goes_on_where_something_has_become_constant(data, last):
         model.decision_function(X[left]), whole.decision_function(X[left]), atol=1e-9
     )
     total = model._stream.total()
-    assert (np.diag(total.XX) >= 0).all() and (total.TT >= 0).all()
+    assert (np.diag(total.XX) >= 0).all()
+    assert (total.TT >= 0).all()
 
 
 def test_forgetting_everything_and_starting_again(data):

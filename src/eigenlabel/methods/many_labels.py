@@ -12,7 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from eigenlabel._validation import check_data, check_number, check_scale, check_weights
+from eigenlabel._validation import (
+    check_data,
+    check_number,
+    check_scale,
+    check_weights,
+    unmasked,
+)
 from eigenlabel.core.factored import (
     dense_memory,
     factored_memory,
@@ -41,7 +47,7 @@ def _sizes(X: Any, y: Any) -> tuple[int, int, int] | None:
 
 
 def _refuse_nan(y: Any) -> None:
-    values = y.data if sp.issparse(y) else np.asarray(y)
+    values = y.data if sp.issparse(y) else np.asarray(unmasked(y))
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise ValueError(
             f"y contains NaN, labels that are not observed: that is for fewer than {MANY} labels, "

@@ -350,7 +350,7 @@ def _check_rest(total: Statistics, gone: Statistics, rest: Statistics) -> None:
     largest = np.maximum(np.abs(total.origin), np.abs(total.x))
     of_mean = total.n * (4 * float(np.finfo(total.dtype).eps) * largest) ** 2
     spread = 1e-8 * np.diag(total.XX).max(initial=0.0) + of_mean
-    negative = (np.diag(rest.XX) < -spread).any() or (rest.TT < -1e-8 * total.n).any()
+    negative = (np.diag(rest.XX) < -spread).any() or rest.TT.min() < -1e-8 * total.n
     if negative or (np.abs(rest.t) > 1 + 1e-6).any():
         raise ValueError(
             "These samples were not all in the model, or not with these labels: nothing is "
@@ -365,7 +365,7 @@ def _without_rounding(total: Statistics, rest: Statistics) -> Statistics:
     """
     least = 64 * float(np.finfo(float).eps)
     features = np.diag(rest.XX) > least * np.diag(total.XX)
-    labels = rest.TT > least * total.TT
+    labels = least * total.TT < rest.TT
     return replace(
         rest,
         XX=np.where(features[:, None] & features, rest.XX, 0.0),
