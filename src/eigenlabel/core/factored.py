@@ -76,15 +76,18 @@ class ExactSide:
     ----------
     factor : of the samples
     T : (n, m) sparse targets, centred if the factor is
+    shift : the smallest that will be asked for
     """
 
-    def __init__(self, factor: GramFactor | CovarianceFactor, T: CentredOperator) -> None:
+    def __init__(
+        self, factor: GramFactor | CovarianceFactor, T: CentredOperator, shift: float = 0.0
+    ) -> None:
         self.factor, self.T, self.total = factor, T, factor.total
         if isinstance(factor, GramFactor):
             M = scaled_gram(factor.K, factor.root, factor.centre)
         else:
             M = factor.operator.covariance()
-        self.Q, self.lam = diagonalise(M, factor.tolerance)
+        self.Q, self.lam = diagonalise(M, factor.tolerance, factor.total * shift)
         self.dual = isinstance(factor, GramFactor)
         # Dual coefficients meet in the metric of the Gram matrix.
         self.gain = self.lam if self.dual else np.ones_like(self.lam)
@@ -255,10 +258,10 @@ class ProductSide:
         return finish(out)
 
 
-def make_side(factor: Factor, T: CentredOperator) -> ExactSide | ProductSide:
-    """Give the side that a factor of the samples works on."""
+def make_side(factor: Factor, T: CentredOperator, shift: float) -> ExactSide | ProductSide:
+    """Give the side that a factor of the samples works on, for shifts from the given one on."""
     if isinstance(factor, (GramFactor, CovarianceFactor)):
-        return ExactSide(factor, T)
+        return ExactSide(factor, T, shift)
     return ProductSide(factor, T)
 
 

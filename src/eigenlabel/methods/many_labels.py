@@ -143,7 +143,7 @@ class ManyLabelsMixin:
             self.X_fit_ = X
 
     def _solve_many(self, factor: Factor, T: CentredOperator, dtype: Any, r: int) -> None:
-        side = make_side(factor, T)
+        side = make_side(factor, T, self.beta)
         found = side.top(self.alpha, self.beta, r)
         basis = orthonormalise(factor, found.directions)
         centre = factor.operator.mean if self._linear else factor.row_mean
