@@ -196,13 +196,14 @@ class ProductSide:
         """Give the r top eigenvectors of S, to residuals of SLACK tol times their eigenvalue.
 
         Those that Lanczos does not find are left out, with a message, and so are those whose
-        eigenvalue is rounding.
+        eigenvalue is rounding, or below the accuracy of the solves.
         """
         if not np.isinf(alpha):
             self._B = self._all(alpha + beta)
-        m = self.T.shape[1]
+        m, side = self.T.shape[1], self.factor.operator
+        r = min(r, *(self.T.shape if side is None else side.shape))  # S has no higher rank
         values, W = self._eigenvectors(lambda V: self._against(self.ridge(V, beta)), m, r)
-        k = positive_count(values, m)
+        k = positive_count(values, m, self.factor.tol)
         values, W = values[:k], W[:, :k]
         directions = self.ridge(W, beta)
         self._check(values, W, directions)

@@ -53,8 +53,8 @@ def solve_shared_subspace(
     """Give the minimiser of Eq. 5 for one (alpha, beta, r).
 
     Infinite alpha is the reduced-rank limit: B = 0, and S is scaled by alpha to stay finite.
-    Directions whose eigenvalue is zero up to rounding are left out of what is shown (W and the
-    directions), not out of the weights.
+    Directions whose eigenvalue is zero up to rounding, or below the accuracy of a factor that
+    iterates, are left out of what is shown (W and the directions), not out of the weights.
     """
     if np.isinf(alpha):
         A = factor.solve(T, [beta])[0]
@@ -64,7 +64,8 @@ def solve_shared_subspace(
         S = factor.inner(A, B)
     eigenvalues, W = descending_eigh(S)
     shared = W[:, :r]
-    shown = W[:, : min(r, positive_count(eigenvalues))]
+    rank = positive_count(eigenvalues, tol=getattr(factor, "tol", 0.0))
+    shown = W[:, : min(r, rank, len(A))]
     return SharedSubspace(B + (A - B) @ shared @ shared.T, A @ shown, shown, eigenvalues)
 
 
