@@ -132,7 +132,6 @@ class MaskedFactor:
         self.total = float(totals[totals > 0].mean()) if (totals > 0).any() else 1.0
         self.pattern = number_patterns(self.cells.observed)
         self.n_iter = 1
-        self.tol = base.tol if isinstance(base, KrylovFactor) else 0.0
 
     @property
     def row_mean(self) -> Floats:

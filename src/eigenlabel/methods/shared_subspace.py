@@ -64,9 +64,16 @@ def solve_shared_subspace(
         S = factor.inner(A, B)
     eigenvalues, W = descending_eigh(S)
     shared = W[:, :r]
-    rank = positive_count(eigenvalues, tol=getattr(factor, "tol", 0.0))
-    shown = W[:, : min(r, rank, len(A))]
+    shown = W[:, : min(r, _rank_of_s(factor, eigenvalues), len(A))]
     return SharedSubspace(B + (A - B) @ shared @ shared.T, A @ shown, shown, eigenvalues)
+
+
+def _rank_of_s(factor: Factor, eigenvalues: np.ndarray) -> int:
+    tol = getattr(factor, "tol", 0.0)
+    if tol > 0 and eigenvalues[0] > 0:
+        # S has no negative eigenvalues: those found tell how inexact all are.
+        tol = max(tol, -2 * eigenvalues[-1] / eigenvalues[0])
+    return positive_count(eigenvalues, tol=tol)
 
 
 class BaseSharedSubspace(
