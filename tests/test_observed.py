@@ -429,7 +429,7 @@ def test_blocks_refuse_nan(estimator, data, M):
 
 
 def test_a_cluster_refuses_nan(data, M):
-    with pytest.raises(ValueError, match="Partition 0: y contains NaN"):
+    with pytest.raises(ValueError, match="Partition 1: y contains NaN"):
         eigenlabel.distributed.fit(SharedSubspaceClassifier(), data.X, blank(data.Y, M))
 
 

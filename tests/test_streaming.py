@@ -14,11 +14,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import PredefinedSplit
 from sklearn.utils.validation import check_is_fitted
 
-from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV
+from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV, distributed
 from eigenlabel.core import statistics
 from eigenlabel.core.statistics import Statistics
 from eigenlabel.datasets import Dataset, load, make_shared_subspace, save
-from eigenlabel.methods import _base, shared_subspace, stream, streaming
+from eigenlabel.methods import _base, many_labels, shared_subspace, stream, streaming
 from eigenlabel.methods.stream import draw
 from eigenlabel.persistence import SavedModel, load_model, save_model
 
@@ -297,10 +297,14 @@ def test_a_finished_model_is_that_of_fit(data):
         expected = copy.deepcopy(model).predict(X)
         assert model.finish() is model
         fitted = set(vars(kind().fit(X, Y)))
-        assert set(vars(model)) == fitted
+        assert set(vars(model)) == fitted | {"_finished"}
         np.testing.assert_array_equal(model.predict(X), expected)
         with pytest.raises(NotFittedError, match="finish needs a model fitted by partial_fit"):
             model.finish()
+        with pytest.raises(ValueError, match="no block can be added after finish"):
+            model.partial_fit(X, Y)
+        np.testing.assert_array_equal(model.predict(X), expected)
+        assert set(vars(model.fit(X, Y))) == fitted
 
 
 # What cannot be
@@ -395,8 +399,29 @@ def test_what_cannot_be_forgotten(data):
         SharedSubspaceClassifier().fit(X, Y).forget(X, Y)
 
 
+@pytest.mark.parametrize("estimator", [SharedSubspaceClassifier, SharedSubspaceClassifierCV])
+def test_many_labels_are_refused_at_once(estimator, data, tmp_path, monkeypatch):
+    X, Y = data
+    save(Dataset(X, Y, [f"x{j}" for j in range(12)], list("abcdef")), tmp_path / "a.npz")
+    monkeypatch.setattr(many_labels, "MANY", 6)
+    model = estimator()
+    for refuse in (
+        lambda: model.partial_fit(X, Y),
+        lambda: model.partial_fit(X, sp.csr_array(Y)),
+        lambda: model.partial_fit(X, np.zeros(300), classes=range(6)),
+        lambda: model.fit_files(tmp_path / "a.npz"),
+        lambda: distributed.fit(model, X, Y),
+    ):
+        with pytest.raises(ValueError, match=r"m = 6 labels \(the limit is 6\). Fit all rows"):
+            refuse()
+    assert not hasattr(model, "classes_")
+    model.partial_fit(X, Y[:, :5])
+
+
 def test_what_cannot_be_merged(data):
     X, Y = data
+    with pytest.raises(TypeError, match=r"merge needs another SharedSubspaceClassifier .* got 5"):
+        SharedSubspaceClassifier().partial_fit(X, Y).merge(5)
     model = SharedSubspaceClassifier().partial_fit(X, Y)
     before = state_of(model)
     for other, message in (

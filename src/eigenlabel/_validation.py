@@ -27,6 +27,11 @@ def check_data(
     estimator: Any, X: Any, *, reset: bool, square: bool = False, allow_nan: bool = False
 ) -> Any:
     """Check X against the estimator's contract; sparse input becomes canonical CSR."""
+    if hasattr(X, "__dask_graph__"):
+        raise TypeError(
+            "X is a Dask collection: use eigenlabel.distributed.fit, predict, decision_function or "
+            "transform, or pass X.compute() if it fits in memory."
+        )
     X = validate_data(
         estimator,
         unmasked(X),

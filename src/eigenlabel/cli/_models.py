@@ -189,7 +189,10 @@ def _fit_on_cluster(prepare: Any, method: Any, data: Dataset, address: str) -> P
     """Prepare the samples here and collect their statistics there."""
     model = make_pipeline(prepare, method)  # not fitted as a whole, but its steps are
     X = model[:-1].fit_transform(data.X, dense(data.Y))
-    with distributed.connect(address):
+    with distributed.connect(address) as client:
+        if not client.scheduler_info()["workers"]:
+            print(f"waiting for workers of the scheduler at {address}")
+            distributed.wait_for_workers(client)
         distributed.fit(method, X, dense(data.Y)).finish()
     return model
 

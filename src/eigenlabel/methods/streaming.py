@@ -24,6 +24,7 @@ from eigenlabel.core.spectral import check_memory
 from eigenlabel.core.statistics import Accumulator, Block, Statistics
 from eigenlabel.datasets import iterate
 from eigenlabel.labels import LabelCodec
+from eigenlabel.methods import many_labels
 from eigenlabel.methods.stream import Stream
 
 ADVICE = (
@@ -120,7 +121,7 @@ class StreamMixin:
         return super().__getstate__()
 
     def _drop_stream(self) -> None:
-        for name in ("_stream", "n_samples_seen_"):
+        for name in ("_stream", "n_samples_seen_", "_finished"):
             vars(self).pop(name, None)
 
     def _begin_anew(self) -> None:
@@ -182,6 +183,11 @@ class StreamMixin:
         self._take(stream.add(block), len(block.Y))
 
     def _start_stream(self, X: Any, y: Any, classes: Any) -> Stream:
+        if "_finished" in vars(self):
+            raise ValueError(
+                "no block can be added after finish, which let go of the statistics. Call finish "
+                "when all blocks are in, or begin anew with sklearn.base.clone(model)."
+            )
         if "classes_" in vars(self):
             warnings.warn(
                 "fit keeps no statistics to add to: the model begins anew with this block. Use "
@@ -200,6 +206,13 @@ class StreamMixin:
         check_data(self, X, reset=True)
         self._codec = LabelCodec.start(y, classes)
         self.classes_ = self._codec.classes
+        m = len(self.classes_)
+        if m >= many_labels.MANY:
+            raise ValueError(
+                f"Blocks are collected in statistics of d x m numbers, which are not for m = {m} "
+                f"labels (the limit is {many_labels.MANY}). Fit all rows at once: fit of "
+                "SharedSubspaceClassifier(alpha=inf) holds no such array."
+            )
 
     def _first_block(self, X: Any, y: Any, classes: Any, weight: Any, where: str) -> Block:
         """Learn the columns of a block and check it, without its statistics."""
@@ -244,11 +257,17 @@ class StreamMixin:
             raise NotFittedError("finish needs a model fitted by partial_fit or fit_files.")
         self.intercept_  # noqa: B018  solves
         self._drop_stream()
+        self._finished = True
         return self
 
     @available_if(_linear_only)
     def merge(self, other: Any) -> Any:
         """Take in all samples of another model that was fitted by blocks, which stays as it is."""
+        if not isinstance(other, StreamMixin):
+            raise TypeError(
+                f"merge needs another {type(self).__name__} that was fitted by partial_fit or "
+                f"fit_files, got {other!r}."
+            )
         mine, theirs = (vars(model).get("_stream") for model in (self, other))
         if mine is None or theirs is None:
             raise NotFittedError(
