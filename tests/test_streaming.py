@@ -15,7 +15,7 @@ from sklearn.model_selection import PredefinedSplit
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV, distributed
-from eigenlabel.core import statistics
+from eigenlabel.core import spectral, statistics
 from eigenlabel.core.statistics import Statistics
 from eigenlabel.datasets import Dataset, load, make_shared_subspace, save
 from eigenlabel.methods import _base, many_labels, shared_subspace, stream, streaming
@@ -322,11 +322,14 @@ def test_linear_kernels_only(data):
 
 
 def test_too_many_features_are_refused_before_they_are_counted(data, monkeypatch):
-    X, message = sp.csr_array((3, 2**17)), r"384 GiB .* has 1 GiB. Hash the features"
-    with pytest.raises(MemoryError, match=message):
+    X, message = sp.csr_array((3, 2**17)), r"384 GiB .* {} 1 GiB. Hash the features"
+    with pytest.raises(MemoryError, match=message.format("max_memory is")):
         SharedSubspaceClassifier(max_memory=2**30).partial_fit(X, data[1][:3])
-    monkeypatch.setattr(_base, "memory_limit", lambda: 2.0**30)
-    with pytest.raises(MemoryError, match=message):
+    with pytest.raises(MemoryError, match=r"3\.38 KiB .* max_memory is 500 bytes\. Hash"):
+        SharedSubspaceClassifier(max_memory=500).partial_fit(*data)
+    for module in (_base, spectral):
+        monkeypatch.setattr(module, "memory_limit", lambda: 2.0**30)
+    with pytest.raises(MemoryError, match=message.format("this machine has")):
         SharedSubspaceClassifier().partial_fit(X, data[1][:3])
 
 
@@ -416,6 +419,16 @@ def test_many_labels_are_refused_at_once(estimator, data, tmp_path, monkeypatch)
             refuse()
     assert not hasattr(model, "classes_")
     model.partial_fit(X, Y[:, :5])
+
+
+def test_a_later_file_that_is_wider_says_what_to_pass(tmp_path):
+    (tmp_path / "a.svm").write_text("0 1:1 2:1\n1 1:2\n")
+    (tmp_path / "b.svm").write_text("1 1:1 5:1\n")
+    paths = [tmp_path / "a.svm", tmp_path / "b.svm"]
+    with pytest.raises(ValueError, match=r"b\.svm, line 1: feature 5 .*first file; pass n_f"):
+        SharedSubspaceClassifier().fit_files(paths)
+    model = SharedSubspaceClassifier().fit_files(paths, n_features=6, n_labels=2)
+    assert model.n_features_in_ == 6
 
 
 def test_what_cannot_be_merged(data):

@@ -146,6 +146,13 @@ def _add_fitting(parser: argparse.ArgumentParser) -> None:
 
 
 def _train(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Dataset, float]:
+    try:
+        return _fit_and_save(arguments, method)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("nothing was written") from None
+
+
+def _fit_and_save(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Dataset, float]:
     check_output(arguments.output, arguments.data)
     options = reader_options(arguments)
     data = read_data(arguments.data, options)

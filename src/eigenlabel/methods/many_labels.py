@@ -26,6 +26,7 @@ from eigenlabel.core.factored import (
     orthonormalise,
 )
 from eigenlabel.core.operators import CentredOperator, row_blocks
+from eigenlabel.core.sizes import readable
 from eigenlabel.core.spectral import Factor, factorise
 from eigenlabel.labels import LabelCodec, sparse_targets
 from eigenlabel.methods._base import warn_convergence
@@ -115,7 +116,7 @@ class ManyLabelsMixin:
             advice = "" if np.isinf(self.alpha) else "alpha=inf, which needs no d x m weights, or "
             raise MemoryError(
                 f"{m} labels with n_components = {r} and alpha = {self.alpha} need about "
-                f"{needed / 2**30:.2f} GiB, max_memory is {limit / 2**30:.2f} GiB. Use {advice}"
+                f"{readable(needed)}, max_memory is {readable(limit)}. Use {advice}"
                 "a smaller n_components (some hundreds suffice for many labels), or fewer features."
             )
         if not self._linear:
@@ -204,8 +205,8 @@ class ManyLabelsMixin:
         needed = float(self.intercept_.itemsize) * rows * m
         if needed > limit:
             raise MemoryError(
-                f"{what} {rows} x {m} numbers would take {needed / 2**30:.2f} GiB, max_memory is "
-                f"{limit / 2**30:.2f} GiB: {advice}."
+                f"{what} {rows} x {m} numbers would take {readable(needed)}, max_memory is "
+                f"{readable(limit)}: {advice}."
             )
 
     def decision_function(self, X: Any) -> np.ndarray:

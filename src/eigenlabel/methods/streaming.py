@@ -22,7 +22,7 @@ from eigenlabel._validation import (
 )
 from eigenlabel.core.spectral import check_memory
 from eigenlabel.core.statistics import Accumulator, Block, Statistics
-from eigenlabel.datasets import iterate
+from eigenlabel.datasets import DataError, iterate
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods import many_labels
 from eigenlabel.methods.stream import Stream
@@ -68,6 +68,18 @@ def _bad_row(X: Any) -> str:
     else:
         row = int(np.flatnonzero(bad.any(axis=1))[0])
     return f", row {row}"
+
+
+@contextmanager
+def _like_the_first(path: Path, later: bool) -> Iterator[None]:
+    """Add to an error in a later file that the first one told the columns."""
+    try:
+        yield
+    except DataError as error:
+        if not later or "beyond" not in error.reason:
+            raise
+        hint = "as in the first file; pass n_features and n_labels, or like"
+        raise DataError(path, f"{error.reason} ({hint})", error.line) from error
 
 
 _BY_BLOCKS = ("partial_fit", "forget", "merge", "fit_files", "finish")
@@ -315,8 +327,11 @@ class StreamMixin:
             raise ValueError("fit_files got no paths.")
         with unchanged_on_error(self):
             self._begin_anew()
-            for path in several:
-                like = self._absorb_file(Path(path), rows, like, options)
+            first = None
+            for path in map(Path, several):
+                given = like if first is None else first
+                with _like_the_first(path, like is None and first is not None):
+                    first = self._absorb_file(path, rows, given, options)
         return self
 
     def _absorb_file(self, path: Path, rows: int, like: Any, options: dict[str, Any]) -> Any:
