@@ -20,7 +20,7 @@ from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.spectral import factorise
 from eigenlabel.datasets import make_shared_subspace
-from eigenlabel.methods import many_labels
+from eigenlabel.methods import many_labels, shared_subspace
 from eigenlabel.methods.shared_subspace import default_rank, solve_shared_subspace
 
 
@@ -363,6 +363,37 @@ def test_wide_sparse_x_is_never_densified(rng, monkeypatch):
     model.predict(X), model.transform(X)
     with pytest.raises(AssertionError, match="densified"):
         X.toarray()
+
+
+@pytest.mark.parametrize("alpha", [np.inf, 0.1, 0.0])
+@pytest.mark.parametrize("r", [0, 3, 20])
+@pytest.mark.parametrize("shape", [(40, 9), (8, 30)])
+@pytest.mark.parametrize("way", ["fit", "rbf", "krylov", "blocks", "missing"])
+def test_a_small_eigenproblem_for_more_labels_than_features(alpha, r, shape, way, rng, monkeypatch):
+    X = rng.standard_normal(shape)
+    Y = labels(len(X), 100 if way == "rbf" else 70, rng, X).astype(float)
+    if way == "missing":
+        Y[::3, 0] = np.nan
+    options = {"kernel": "rbf"} if way == "rbf" else {}
+    if way == "krylov":
+        options = {"solver": "krylov", "tol": 1e-12}
+    fit = "partial_fit" if way == "blocks" else "fit"
+    plain = getattr(SharedSubspaceClassifier(alpha, 0.1, r, **options), fit)(X, Y)
+    plain.intercept_  # noqa: B018  solves
+    used, whole = [], shared_subspace.descending_eigh
+    monkeypatch.setattr(shared_subspace, "THIN", 1)
+    monkeypatch.setattr(
+        shared_subspace, "descending_eigh", lambda S: used.append(len(S)) or whole(S)
+    )
+    thin = getattr(SharedSubspaceClassifier(alpha, 0.1, r, **options), fit)(X, Y)
+    assert thin.n_components_ == plain.n_components_
+    assert (used[0] < Y.shape[1]) == (way != "missing")
+    scale = plain.eigenvalues_[0]
+    assert thin.eigenvalues_.shape == plain.eigenvalues_.shape
+    np.testing.assert_allclose(thin.eigenvalues_, plain.eigenvalues_, atol=1e-9 * scale)
+    np.testing.assert_allclose(thin.eigenlabels_, plain.eigenlabels_, atol=1e-8)
+    np.testing.assert_allclose(thin.decision_function(X), plain.decision_function(X), atol=1e-8)
+    np.testing.assert_allclose(thin.transform(X), plain.transform(X), atol=1e-8)
 
 
 @pytest.mark.parametrize(
