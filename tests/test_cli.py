@@ -513,6 +513,10 @@ def test_an_interrupted_run_says_so(tmp_path, folder, monkeypatch, capsys):
     monkeypatch.setattr("eigenlabel.cli._runs.run", stop)
     assert run("compare", folder / "train.svm", "-o", tmp_path, "--methods", "ridge") == 1
     assert "stopped; what was finished is kept" in capsys.readouterr().err
+    monkeypatch.setattr("eigenlabel.cli._models.make_preparation", stop)
+    for command in ("fit", "tune"):
+        assert run(command, folder / "train.svm", "-o", tmp_path / "m.skops") == 1
+        assert "stopped; nothing was written" in capsys.readouterr().err
 
     def overflow(*_, **__):
         raise MemoryError("no room")

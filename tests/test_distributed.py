@@ -157,10 +157,13 @@ def test_products_alone_of_classes_and_of_bad_partitions(data):
     assert_equal_models(model, SharedSubspaceClassifier(0.1, 0.1).fit(X, y))
     broken = data.X.copy()
     broken[90, 3] = np.nan
-    with pytest.raises(ValueError, match="Partition 2, row 10: Input X contains NaN"):
+    with pytest.raises(ValueError, match="Partition 3, row 10: Input X contains NaN"):
         distributed.fit(model, da.from_array(broken, chunks=(40, -1)), data.Y)
     narrow = [dask.delayed(data.X), dask.delayed(data.X[:, :4])]
-    with pytest.raises(ValueError, match="other model has 4 features, this one 9"):
+    with pytest.raises(
+        ValueError,
+        match="Partition 2 beside partition 1: The other model has 4 features, this one 9",
+    ):
         distributed.fit(model, narrow, [dask.delayed(data.Y)] * 2)
     assert model.n_features_in_ == 2
     with pytest.warns(ConvergenceWarning, match="stopped after 1 iterations"):
@@ -176,7 +179,7 @@ def test_what_cannot_be_is_said(data):
     broken = data.X.copy()
     broken[90, 3] = np.nan
     for given, labels, message in (
-        (da.from_array(broken, chunks=(40, -1)), Y, "Partition 2, row 10: Input X contains NaN"),
+        (da.from_array(broken, chunks=(40, -1)), Y, "Partition 3, row 10: Input X contains NaN"),
         (X, Y[:80], "X has 120 samples, y has 80"),
         (X, data.Y[:80], "X has 120 samples, y has 80"),
         (X.to_delayed().ravel(), Y.to_delayed().ravel()[:2], "X has 3 partitions, y has 2"),
@@ -185,7 +188,7 @@ def test_what_cannot_be_is_said(data):
         (
             [dask.delayed(data.X), dask.delayed(data.X[:, :4])],
             [dask.delayed(data.Y)] * 2,
-            "other model has 4 features, this one 9",
+            "Partition 2 beside partition 1: The other model has 4 features, this one 9",
         ),
     ):
         with pytest.raises(ValueError, match=message):
@@ -195,6 +198,25 @@ def test_what_cannot_be_is_said(data):
         distributed.fit(MLkNN(), X, Y)
     with pytest.raises(AttributeError, match="kernel='linear' only"):
         distributed.fit(SharedSubspaceClassifier(kernel="rbf"), X, Y)
+
+
+@pytest.mark.parametrize("model", [SharedSubspaceClassifier(), MLkNN()])
+def test_estimators_send_dask_arrays_to_the_right_place(data, model):
+    X = da.from_array(data.X, chunks=(40, -1))
+    with pytest.raises(TypeError, match=r"X is a Dask collection: use eigenlabel.distributed.fit"):
+        model.fit(X, data.Y)
+    model.fit(data.X, data.Y)
+    with pytest.raises(TypeError, match=r"X is a Dask collection: use eigenlabel.distributed.fit"):
+        model.predict(X)
+
+
+def test_partitions_of_other_labels_are_named(data):
+    X = [dask.delayed(data.X)] * 7
+    Y = [dask.delayed(data.Y)] * 5 + [dask.delayed(data.Y[:, :3])] * 2
+    message = "Partition 6 beside partition 5: The two models have different labels"
+    for solver in ("auto", "krylov"):
+        with pytest.raises(ValueError, match=message):
+            distributed.fit(SharedSubspaceClassifier(solver=solver), X, Y)
 
 
 def test_dask_is_an_extra(data, monkeypatch):
@@ -221,6 +243,20 @@ def cluster(tmp_path):
         ) as made,
     ):
         yield made
+
+
+def test_a_scheduler_without_workers_is_told(data, tmp_path, monkeypatch, capsys):
+    from distributed import LocalCluster
+
+    save(data, tmp_path / "it.svm")
+    wait = distributed.wait_for_workers
+    monkeypatch.setattr(distributed, "wait_for_workers", lambda client: wait(client, 0.2))
+    with LocalCluster(n_workers=0, dashboard_address=None, local_directory=str(tmp_path)) as made:
+        words = ["fit", tmp_path / "it.svm", "-o", tmp_path / "m.skops", "--cluster"]
+        assert main([str(w) for w in (*words, made.scheduler_address)]) == 1
+    said = capsys.readouterr()
+    assert "waiting for workers of the scheduler at tcp://" in said.out
+    assert "has no workers after 0.2 s. Start some: dask worker tcp://" in said.err
 
 
 def rows_that_kill(X, flag):

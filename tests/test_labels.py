@@ -78,7 +78,10 @@ def test_one_column_of_classes_is_a_vector():
         (np.zeros((2, 0)), "no columns"),
         (np.array([[1j, 0]]), "dtype complex128"),
         (np.array([0.5, 1.5, 0.7]), "continuous"),
-        (np.array([0.0, np.nan]), "NaN"),
+        (np.array([0.0, np.nan]), "NaN or infinity, at sample 1: every sample needs a class. Drop"),
+        (np.array(["a", None]), "NaN or infinity, at sample 1"),
+        (np.array(["a", np.nan], dtype=object), "NaN or infinity, at sample 1"),
+        (np.ma.array(["a", "b"], mask=[False, True]), "NaN or infinity, at sample 1"),
         (None, "y is None"),
     ],
 )

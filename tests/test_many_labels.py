@@ -411,6 +411,26 @@ def test_eigenvectors_are_those_of_s(rng, alpha, kind):
     np.testing.assert_allclose(found.W.T @ found.W, np.eye(4), atol=1e-10)
 
 
+@pytest.mark.parametrize("labels", ["few", "many"])
+@pytest.mark.parametrize("alpha", [np.inf, 1e-2])
+@pytest.mark.parametrize("solver", ["covariance", "krylov"])
+@pytest.mark.filterwarnings("ignore:The eigenvectors of S")
+def test_no_more_components_than_x_has_rank(rng, monkeypatch, labels, alpha, solver):
+    X = rng.standard_normal((60, 6)) @ rng.standard_normal((6, 20))
+    Y = (rng.random((60, 100)) < 0.1).astype(int)
+    if labels == "many":
+        monkeypatch.setattr(many_labels, "MANY", 1)
+    model = SharedSubspaceClassifier(alpha, 1e-4, 30, solver=solver).fit(X, Y)
+    assert model.n_components_ == 6
+    assert model.components_.shape == (6, 20)
+    assert model.eigenlabels_.shape == (100, 6)
+    if hasattr(model, "label_weights_"):
+        assert model.label_weights_.shape == (6, 100)
+        assert model.eigenvalues_.shape == (6,)
+    assert model.transform(X).shape == (60, 6)
+    assert len(model.get_feature_names_out()) == 6
+
+
 @pytest.mark.usefixtures("many")
 def test_solves_that_stop_early_are_told_once(data):
     X, Y = data

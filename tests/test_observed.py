@@ -170,6 +170,11 @@ def test_label_order_and_copies_of_samples_do_not_matter(data, M, rng):
     np.testing.assert_allclose(weighted.intercept_, repeated.intercept_, atol=1e-8)
 
 
+def masked(Y):
+    """Hide what is NaN, above a value that is no label."""
+    return np.ma.array(np.nan_to_num(Y, nan=9).astype(int), mask=np.isnan(Y))
+
+
 def nullable(Y):
     return pd.DataFrame(Y, columns=list("abcde")).astype("Int64")
 
@@ -186,6 +191,7 @@ def nullable(Y):
         sp.csr_array,
         sp.csc_matrix,
         lambda Y: Y.astype(np.float32),
+        masked,
     ],
 )
 def test_every_form_of_y(estimator, form, data, M):
@@ -205,7 +211,9 @@ def test_every_form_of_y(estimator, form, data, M):
     assert model.score(data.X, given) == metrics.accuracy(Y, plain.predict(data.X))
 
 
-@pytest.mark.parametrize("form", [np.array, pd.DataFrame, lambda Y: np.where(np.isnan(Y), None, Y)])
+@pytest.mark.parametrize(
+    "form", [np.array, pd.DataFrame, lambda Y: np.where(np.isnan(Y), None, Y), masked]
+)
 def test_one_label(form, data, M):
     Y = blank(data.Y, M)[:, :1]
     o = M[:, 0]
@@ -392,6 +400,22 @@ def test_other_estimators_refuse_nan_and_say_who_takes_it(name, data, M):
         model.fit(data.X, blank(data.Y, M))
 
 
+def test_a_mask_hides_labels_wherever_nan_does(data, M):
+    Y, hidden = blank(data.Y, M), masked(blank(data.Y, M))
+    assert metrics.f1_micro(hidden, data.Y) == metrics.f1_micro(Y, data.Y)
+    assert metrics.accuracy(np.ma.array(data.Y), data.Y) == 1
+    for refuse in (
+        lambda: metrics.f1_micro(data.Y, hidden),
+        lambda: eigenlabel.MLkNN().fit(data.X, hidden),
+        lambda: SharedSubspaceClassifier().partial_fit(data.X, hidden),
+        lambda: SharedSubspaceClassifier().fit(np.ma.array(data.X, mask=data.X > 1), data.Y),
+        lambda: SharedSubspaceClassifier().fit(data.X, masked(Y)[:, 0]),
+        lambda: metrics.ranking_loss(data.Y, np.ma.array(data.Y + 0.5, mask=~M)),
+    ):
+        with pytest.raises(ValueError, match=r"contains NaN|must be finite, found nan"):
+            refuse()
+
+
 @pytest.mark.parametrize("estimator", BOTH)
 def test_blocks_refuse_nan(estimator, data, M):
     Y = blank(data.Y, M)
@@ -405,7 +429,7 @@ def test_blocks_refuse_nan(estimator, data, M):
 
 
 def test_a_cluster_refuses_nan(data, M):
-    with pytest.raises(ValueError, match="Partition 0: y contains NaN"):
+    with pytest.raises(ValueError, match="Partition 1: y contains NaN"):
         eigenlabel.distributed.fit(SharedSubspaceClassifier(), data.X, blank(data.Y, M))
 
 

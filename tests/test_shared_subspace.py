@@ -1,3 +1,4 @@
+import itertools
 import pickle
 
 import numpy as np
@@ -7,16 +8,19 @@ import pytest
 import scipy.linalg as sl
 import scipy.sparse as sp
 from sklearn import cross_decomposition
+from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.model_selection import KFold, LeaveOneOut
 
 import helpers
-from eigenlabel import SharedSubspaceClassifier
+from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.spectral import factorise
 from eigenlabel.datasets import make_shared_subspace
+from eigenlabel.methods import many_labels, shared_subspace
 from eigenlabel.methods.shared_subspace import default_rank, solve_shared_subspace
 
 
@@ -359,6 +363,67 @@ def test_wide_sparse_x_is_never_densified(rng, monkeypatch):
     model.predict(X), model.transform(X)
     with pytest.raises(AssertionError, match="densified"):
         X.toarray()
+
+
+@pytest.mark.parametrize("alpha", [np.inf, 0.1, 0.0])
+@pytest.mark.parametrize("r", [0, 3, 20])
+@pytest.mark.parametrize("shape", [(40, 9), (8, 30)])
+@pytest.mark.parametrize("way", ["fit", "rbf", "krylov", "blocks", "missing"])
+def test_a_small_eigenproblem_for_more_labels_than_features(alpha, r, shape, way, rng, monkeypatch):
+    X = rng.standard_normal(shape)
+    Y = labels(len(X), 100 if way == "rbf" else 70, rng, X).astype(float)
+    if way == "missing":
+        Y[::3, 0] = np.nan
+    options = {"kernel": "rbf"} if way == "rbf" else {}
+    if way == "krylov":
+        options = {"solver": "krylov", "tol": 1e-12}
+    fit = "partial_fit" if way == "blocks" else "fit"
+    plain = getattr(SharedSubspaceClassifier(alpha, 0.1, r, **options), fit)(X, Y)
+    plain.intercept_  # noqa: B018  solves
+    used, whole = [], shared_subspace.descending_eigh
+    monkeypatch.setattr(shared_subspace, "THIN", 1)
+    monkeypatch.setattr(
+        shared_subspace, "descending_eigh", lambda S: used.append(len(S)) or whole(S)
+    )
+    thin = getattr(SharedSubspaceClassifier(alpha, 0.1, r, **options), fit)(X, Y)
+    assert thin.n_components_ == plain.n_components_
+    assert (used[0] < Y.shape[1]) == (way != "missing")
+    scale = plain.eigenvalues_[0]
+    assert thin.eigenvalues_.shape == plain.eigenvalues_.shape
+    np.testing.assert_allclose(thin.eigenvalues_, plain.eigenvalues_, atol=1e-9 * scale)
+    np.testing.assert_allclose(thin.eigenlabels_, plain.eigenlabels_, atol=1e-8)
+    np.testing.assert_allclose(thin.decision_function(X), plain.decision_function(X), atol=1e-8)
+    np.testing.assert_allclose(thin.transform(X), plain.transform(X), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("shape", "way"),
+    [
+        *itertools.product([(600, 40), (40, 600)], ["fit", "many", "tuned", "tuned by one"]),
+        ((600, 40), "blocks"),
+    ],
+)
+def test_float32_far_from_zero_without_intercept(shape, way, rng, monkeypatch):
+    # The offset's eigenvalue is 4e9 times the others, which float32 data still tell from rounding.
+    X = (rng.standard_normal(shape) + 10000).astype(np.float32)
+    Y = (X[:, :3] > 10000).astype(int)
+    if way == "many":
+        monkeypatch.setattr(many_labels, "MANY", 2)
+    solver = "gram" if way != "blocks" and shape[0] < shape[1] else "covariance"
+    options = {"fit_intercept": False, "solver": solver}
+    if "tuned" in way:
+        cv = LeaveOneOut() if way == "tuned by one" else KFold(3)
+        model = SharedSubspaceClassifierCV(
+            alphas=[np.inf], betas=[1e-3, 1e-2], n_components=[2], cv=cv, **options
+        )
+    else:
+        model = SharedSubspaceClassifier(np.inf, 1e-3, 2, **options)
+    fit = "partial_fit" if way == "blocks" else "fit"
+    single = getattr(clone(model), fit)(X, Y)
+    double = getattr(model, fit)(X.astype(float), Y)
+    np.testing.assert_allclose(single.coef_, double.coef_, rtol=1e-5, atol=1e-5)  # float32
+    if "tuned" in way:
+        np.testing.assert_allclose(single.oof_scores_, double.oof_scores_, atol=1e-4)  # float32
 
 
 def test_float32_is_kept_and_agrees(data):

@@ -14,11 +14,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import PredefinedSplit
 from sklearn.utils.validation import check_is_fitted
 
-from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV
-from eigenlabel.core import statistics
+from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV, distributed
+from eigenlabel.core import spectral, statistics
 from eigenlabel.core.statistics import Statistics
 from eigenlabel.datasets import Dataset, load, make_shared_subspace, save
-from eigenlabel.methods import _base, shared_subspace, stream, streaming
+from eigenlabel.methods import _base, many_labels, shared_subspace, stream, streaming
 from eigenlabel.methods.stream import draw
 from eigenlabel.persistence import SavedModel, load_model, save_model
 
@@ -139,6 +139,28 @@ def test_forgetting_weighted_sparse_samples(data, rng):
     model.forget(X[:100], Y[:100], sample_weight=w[:100])
     expected = SharedSubspaceClassifier().fit(X[100:], Y[100:], w[100:])
     assert_equal_models(model, expected)
+
+
+@pytest.mark.parametrize("last", ["label", "feature", "every feature"])
+def test_forgetting_goes_on_where_something_has_become_constant(data, last):
+    X, Y = data
+    only = np.arange(len(X)) == 7
+    X, Y = {
+        "label": (X, np.c_[Y, only]),
+        "feature": (np.c_[X, 0.3 * only], Y),
+        "every feature": (0.3 * only[:, None], Y),
+    }[last]
+    model = SharedSubspaceClassifier().partial_fit(X, Y).forget(X[7:8], Y[7:8])
+    for k in (20, 30, 40):
+        model.forget(X[k : k + 1], Y[k : k + 1])
+    left = ~np.isin(np.arange(len(X)), (7, 20, 30, 40))
+    whole = SharedSubspaceClassifier().fit(X[left], Y[left])
+    np.testing.assert_allclose(
+        model.decision_function(X[left]), whole.decision_function(X[left]), atol=1e-9
+    )
+    total = model._stream.total()
+    assert (np.diag(total.XX) >= 0).all()
+    assert (total.TT >= 0).all()
 
 
 def test_forgetting_everything_and_starting_again(data):
@@ -275,10 +297,14 @@ def test_a_finished_model_is_that_of_fit(data):
         expected = copy.deepcopy(model).predict(X)
         assert model.finish() is model
         fitted = set(vars(kind().fit(X, Y)))
-        assert set(vars(model)) == fitted
+        assert set(vars(model)) == fitted | {"_finished"}
         np.testing.assert_array_equal(model.predict(X), expected)
         with pytest.raises(NotFittedError, match="finish needs a model fitted by partial_fit"):
             model.finish()
+        with pytest.raises(ValueError, match="no block can be added after finish"):
+            model.partial_fit(X, Y)
+        np.testing.assert_array_equal(model.predict(X), expected)
+        assert set(vars(model.fit(X, Y))) == fitted
 
 
 # What cannot be
@@ -296,11 +322,14 @@ def test_linear_kernels_only(data):
 
 
 def test_too_many_features_are_refused_before_they_are_counted(data, monkeypatch):
-    X, message = sp.csr_array((3, 2**17)), r"384 GiB .* has 1 GiB. Hash the features"
-    with pytest.raises(MemoryError, match=message):
+    X, message = sp.csr_array((3, 2**17)), r"384 GiB .* {} 1 GiB. Hash the features"
+    with pytest.raises(MemoryError, match=message.format("max_memory is")):
         SharedSubspaceClassifier(max_memory=2**30).partial_fit(X, data[1][:3])
-    monkeypatch.setattr(_base, "memory_limit", lambda: 2.0**30)
-    with pytest.raises(MemoryError, match=message):
+    with pytest.raises(MemoryError, match=r"3\.38 KiB .* max_memory is 500 bytes\. Hash"):
+        SharedSubspaceClassifier(max_memory=500).partial_fit(*data)
+    for module in (_base, spectral):
+        monkeypatch.setattr(module, "memory_limit", lambda: 2.0**30)
+    with pytest.raises(MemoryError, match=message.format("this machine has")):
         SharedSubspaceClassifier().partial_fit(X, data[1][:3])
 
 
@@ -373,8 +402,39 @@ def test_what_cannot_be_forgotten(data):
         SharedSubspaceClassifier().fit(X, Y).forget(X, Y)
 
 
+@pytest.mark.parametrize("estimator", [SharedSubspaceClassifier, SharedSubspaceClassifierCV])
+def test_many_labels_are_refused_at_once(estimator, data, tmp_path, monkeypatch):
+    X, Y = data
+    save(Dataset(X, Y, [f"x{j}" for j in range(12)], list("abcdef")), tmp_path / "a.npz")
+    monkeypatch.setattr(many_labels, "MANY", 6)
+    model = estimator()
+    for refuse in (
+        lambda: model.partial_fit(X, Y),
+        lambda: model.partial_fit(X, sp.csr_array(Y)),
+        lambda: model.partial_fit(X, np.zeros(300), classes=range(6)),
+        lambda: model.fit_files(tmp_path / "a.npz"),
+        lambda: distributed.fit(model, X, Y),
+    ):
+        with pytest.raises(ValueError, match=r"m = 6 labels \(the limit is 6\). Fit all rows"):
+            refuse()
+    assert not hasattr(model, "classes_")
+    model.partial_fit(X, Y[:, :5])
+
+
+def test_a_later_file_that_is_wider_says_what_to_pass(tmp_path):
+    (tmp_path / "a.svm").write_text("0 1:1 2:1\n1 1:2\n")
+    (tmp_path / "b.svm").write_text("1 1:1 5:1\n")
+    paths = [tmp_path / "a.svm", tmp_path / "b.svm"]
+    with pytest.raises(ValueError, match=r"b\.svm, line 1: feature 5 .*first file; pass n_f"):
+        SharedSubspaceClassifier().fit_files(paths)
+    model = SharedSubspaceClassifier().fit_files(paths, n_features=6, n_labels=2)
+    assert model.n_features_in_ == 6
+
+
 def test_what_cannot_be_merged(data):
     X, Y = data
+    with pytest.raises(TypeError, match=r"merge needs another SharedSubspaceClassifier .* got 5"):
+        SharedSubspaceClassifier().partial_fit(X, Y).merge(5)
     model = SharedSubspaceClassifier().partial_fit(X, Y)
     before = state_of(model)
     for other, message in (

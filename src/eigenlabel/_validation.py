@@ -13,13 +13,28 @@ from sklearn.utils.validation import _check_sample_weight, _get_feature_names, v
 LARGEST = 1e75  # squares of squares of it are still numbers
 
 
+def unmasked(array: Any) -> Any:
+    """Give a masked array with NaN or None for what its mask hides; anything else as it is."""
+    if not isinstance(array, np.ma.MaskedArray):
+        return array
+    hidden, values = np.ma.getmaskarray(array), np.ma.getdata(array)
+    if not hidden.any():
+        return values
+    return np.where(hidden, np.nan if array.dtype.kind in "biuf" else None, values)
+
+
 def check_data(
     estimator: Any, X: Any, *, reset: bool, square: bool = False, allow_nan: bool = False
 ) -> Any:
     """Check X against the estimator's contract; sparse input becomes canonical CSR."""
+    if hasattr(X, "__dask_graph__"):
+        raise TypeError(
+            "X is a Dask collection: use eigenlabel.distributed.fit, predict, decision_function or "
+            "transform, or pass X.compute() if it fits in memory."
+        )
     X = validate_data(
         estimator,
-        X,
+        unmasked(X),
         reset=reset,
         accept_sparse="csr",
         dtype=[np.float64, np.float32],
@@ -212,7 +227,7 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
 
 def check_scores(name: str, scores: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
     """Check a (samples, labels) matrix of finite scores."""
-    scores = np.asarray(scores)
+    scores = np.asarray(unmasked(scores))
     if scores.dtype.kind not in "biuf":
         raise ValueError(f"{name} must be numbers, got dtype {scores.dtype}.")
     if scores.ndim != 2:

@@ -11,6 +11,7 @@ from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from eigenlabel._validation import unmasked
 from eigenlabel.core.operators import CentredOperator
 
 HINT = "Use sklearn.preprocessing.MultiLabelBinarizer to turn lists of labels into a 0/1 matrix."
@@ -34,9 +35,11 @@ def check_label_matrix(Y: Any, name: str = "y") -> np.ndarray:
 def check_observed_labels(Y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray | None]:
     """Turn a label matrix (n, m) of 0, 1 and NaN into a boolean one and what of it is observed.
 
-    NaN, None and pandas' NA are not observed, and False in the first matrix. The second is None if
-    everything is observed. What a sparse matrix does not store is an observed 0.
+    NaN, None, pandas' NA and what a numpy mask hides are not observed, and False in the first
+    matrix. The second is None if everything is observed. What a sparse matrix does not store is an
+    observed 0.
     """
+    Y = unmasked(Y)
     if sp.issparse(Y):
         Y = Y.toarray()
     elif not isinstance(Y, np.ndarray):
@@ -74,6 +77,10 @@ def check_observed_labels(Y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarr
 def _is_missing(value: Any) -> bool:
     """Tell None and pandas' NA, by its name because pandas need not be there."""
     return value is None or type(value).__name__ == "NAType"
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and np.isnan(value)
 
 
 def _plain(Y: np.ndarray, name: str) -> np.ndarray:
@@ -156,6 +163,7 @@ class LabelCodec:
 
     @classmethod
     def _fit_vector(cls, y: Any, sparse: bool = False) -> tuple["LabelCodec", Any]:
+        y = unmasked(y)
         array = np.asarray(y)
         if array.ndim == 2:
             warnings.warn(
@@ -164,8 +172,7 @@ class LabelCodec:
                 DataConversionWarning,
                 stacklevel=5,
             )
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise ValueError("Input y contains NaN or infinity.")
+        _check_classes(array)
         if array.size and isinstance(array.flat[0], (list, tuple, set, frozenset)):
             raise ValueError(f"y holds a {type(array.flat[0]).__name__} per sample. {HINT}")
         y = column_or_1d(y)
@@ -221,9 +228,8 @@ class LabelCodec:
         return Y
 
     def _encode_vector(self, y: Any) -> np.ndarray:
-        y = column_or_1d(y)
-        if y.dtype.kind == "f" and not np.isfinite(y).all():
-            raise ValueError("Input y contains NaN or infinity.")
+        y = column_or_1d(unmasked(y))
+        _check_classes(y)
         check_classification_targets(y)
         strange = np.setdiff1d(y, self.classes)
         if strange.size:
@@ -262,6 +268,21 @@ class LabelCodec:
         return self.classes[(scores[:, 0] > 0).astype(int)]
 
 
+def _check_classes(y: np.ndarray) -> None:
+    """Refuse a vector of classes in which some are missing."""
+    odd = np.zeros(0, dtype=bool)
+    if y.dtype.kind == "f":
+        odd = ~np.isfinite(y)
+    elif y.dtype.kind == "O":
+        odd = np.array([_is_missing(v) or _is_nan(v) for v in y.flat], dtype=bool)
+    if odd.any():
+        raise ValueError(
+            f"Input y contains NaN or infinity, at sample {int(np.flatnonzero(odd)[0])}: every "
+            "sample needs a class. Drop the samples without one, or pass a 0/1 label matrix, in "
+            "which NaN stands for 'not observed'."
+        )
+
+
 def has_missing(y: Any) -> bool:
     """Tell whether y is a label matrix of which not everything is observed."""
     return not _is_vector(y) and check_observed_labels(y)[1] is not None
@@ -272,7 +293,7 @@ def _is_vector(y: Any) -> bool:
     if sp.issparse(y):
         return False
     try:
-        array = np.asarray(y)
+        array = np.asarray(unmasked(y))
     except ValueError:
         return False
     if array.ndim != 2:

@@ -163,6 +163,14 @@ def save_model(saved: SavedModel, path: Any) -> None:
         "about": dict(saved.about),
     }
     _refuse(path, skops.io.get_untrusted_types(data=(data := skops.io.dumps(content))))
+    try:
+        _write(path, data)
+    except OSError as error:  # which names no file where the disk is full
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as stream:
         try:
             stream.write(data)

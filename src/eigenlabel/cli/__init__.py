@@ -41,8 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader has seen enough, as in: eigenlabel ... | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except KeyboardInterrupt:
-        print("eigenlabel: stopped; what was finished is kept", file=sys.stderr)
+    except KeyboardInterrupt as stopped:
+        kept = str(stopped) or "what was finished is kept"
+        print(f"eigenlabel: stopped; {kept}", file=sys.stderr)
         return 1
     except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
         wrong = isinstance(error, UsageError)  # speaks of options already

@@ -146,6 +146,13 @@ def _add_fitting(parser: argparse.ArgumentParser) -> None:
 
 
 def _train(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Dataset, float]:
+    try:
+        return _fit_and_save(arguments, method)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("nothing was written") from None
+
+
+def _fit_and_save(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Dataset, float]:
     check_output(arguments.output, arguments.data)
     options = reader_options(arguments)
     data = read_data(arguments.data, options)
@@ -190,7 +197,10 @@ def _fit_on_cluster(prepare: Any, method: Any, data: Dataset, address: str) -> P
     """Prepare the samples here and collect their statistics there."""
     model = make_pipeline(prepare, method)  # not fitted as a whole, but its steps are
     X = model[:-1].fit_transform(data.X, dense(data.Y))
-    with distributed.connect(address):
+    with distributed.connect(address) as client:
+        if not client.scheduler_info()["workers"]:
+            print(f"waiting for workers of the scheduler at {address}")
+            distributed.wait_for_workers(client)
         distributed.fit(method, X, dense(data.Y)).finish()
     return model
 

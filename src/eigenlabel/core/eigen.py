@@ -34,14 +34,13 @@ def descending_eigh(S: Floats) -> tuple[Floats, Floats]:
     return values[..., ::-1], fix_signs(vectors[..., ::-1])
 
 
-def positive_count(values: Floats, size: int | None = None) -> int:
+def positive_count(values: Floats, size: int | None = None, tol: float = 0.0) -> int:
     """Count the descending eigenvalues of a PSD matrix that are above its rounding.
 
-    ``size`` is that of the matrix, if some of its eigenvalues are not among the values.
+    ``size`` is that of the matrix, if some of its eigenvalues are not among the values; ``tol`` is
+    the accuracy of the matrix, relative to its largest eigenvalue, if it is no better than that.
     """
     if values.size == 0 or values[0] <= 0:
         return 0
-    floor = (
-        values[0] * (values.size if size is None else size) * float(np.finfo(np.float64).eps) * 16
-    )
-    return int(np.count_nonzero(values > floor))
+    rounding = (values.size if size is None else size) * float(np.finfo(np.float64).eps) * 16
+    return int(np.count_nonzero(values > values[0] * max(rounding, tol)))

@@ -76,15 +76,18 @@ class ExactSide:
     ----------
     factor : of the samples
     T : (n, m) sparse targets, centred if the factor is
+    shift : the smallest that will be asked for
     """
 
-    def __init__(self, factor: GramFactor | CovarianceFactor, T: CentredOperator) -> None:
+    def __init__(
+        self, factor: GramFactor | CovarianceFactor, T: CentredOperator, shift: float = 0.0
+    ) -> None:
         self.factor, self.T, self.total = factor, T, factor.total
         if isinstance(factor, GramFactor):
             M = scaled_gram(factor.K, factor.root, factor.centre)
         else:
             M = factor.operator.covariance()
-        self.Q, self.lam = diagonalise(M, factor.tolerance)
+        self.Q, self.lam = diagonalise(M, factor.tolerance, factor.total * shift)
         self.dual = isinstance(factor, GramFactor)
         # Dual coefficients meet in the metric of the Gram matrix.
         self.gain = self.lam if self.dual else np.ones_like(self.lam)
@@ -193,13 +196,14 @@ class ProductSide:
         """Give the r top eigenvectors of S, to residuals of SLACK tol times their eigenvalue.
 
         Those that Lanczos does not find are left out, with a message, and so are those whose
-        eigenvalue is rounding.
+        eigenvalue is rounding, or below the accuracy of the solves.
         """
         if not np.isinf(alpha):
             self._B = self._all(alpha + beta)
-        m = self.T.shape[1]
+        m, side = self.T.shape[1], self.factor.operator
+        r = min(r, *(self.T.shape if side is None else side.shape))  # S has no higher rank
         values, W = self._eigenvectors(lambda V: self._against(self.ridge(V, beta)), m, r)
-        k = positive_count(values, m)
+        k = positive_count(values, m, self.factor.tol)
         values, W = values[:k], W[:, :k]
         directions = self.ridge(W, beta)
         self._check(values, W, directions)
@@ -255,10 +259,10 @@ class ProductSide:
         return finish(out)
 
 
-def make_side(factor: Factor, T: CentredOperator) -> ExactSide | ProductSide:
-    """Give the side that a factor of the samples works on."""
+def make_side(factor: Factor, T: CentredOperator, shift: float) -> ExactSide | ProductSide:
+    """Give the side that a factor of the samples works on, for shifts from the given one on."""
     if isinstance(factor, (GramFactor, CovarianceFactor)):
-        return ExactSide(factor, T)
+        return ExactSide(factor, T, shift)
     return ProductSide(factor, T)
 
 

@@ -10,7 +10,7 @@ from scipy.linalg import blas, lapack
 from eigenlabel.core._types import Floats, Matrix
 from eigenlabel.core.eigen import rank_tolerance
 from eigenlabel.core.operators import BLOCK_BYTES, CentredOperator
-from eigenlabel.core.ridge import SAFE, diagonalise
+from eigenlabel.core.ridge import SAFE, kept
 from eigenlabel.core.spectral import centre_gram
 
 
@@ -81,14 +81,17 @@ class CholeskySystem:
             _, info = lapack.dpotrf(self._A, lower=1, overwrite_a=1, clean=0)
             self._shift = shift
             if info:  # rounding left eigenvalues below -shift: by spectrum from now on
-                self._eigen()
+                self._eigen(shift)
                 return False
         return True
 
-    def _eigen(self) -> tuple[Floats, Floats]:
+    def _eigen(self, shift: float) -> tuple[Floats, Floats]:
         if self._spectrum is None:
-            self._spectrum = diagonalise(self._matrix(), self._tolerance)
-        return self._spectrum
+            lam, Q = np.linalg.eigh(self._matrix())
+            self._spectrum = Q, lam
+        Q, lam = self._spectrum
+        keep = kept(lam, self._tolerance, shift)
+        return Q[:, keep], lam[keep]
 
     def solve(self, B: Floats, shifts: Sequence[float]) -> Floats:
         """Give (len(shifts), n, k): ``(K + s I)^-1 B``, of minimum norm where that is singular."""
@@ -97,14 +100,14 @@ class CholeskySystem:
             if self.regular(shift):
                 out[i] = sl.cho_solve((self._A, True), B, check_finite=False)
             else:
-                Q, lam = self._eigen()
+                Q, lam = self._eigen(shift)
                 out[i] = Q @ ((Q.T @ B) / (lam + shift)[:, None])
         return out
 
     def inverse(self, shift: float) -> Floats:
         """Give ``(K + s I)^-1`` itself, n^3 operations."""
         if not self.regular(shift):
-            Q, lam = self._eigen()
+            Q, lam = self._eigen(shift)
             return np.asarray((Q / (lam + shift)) @ Q.T)
         S, info = lapack.dpotri(self._A.copy(order="F"), lower=1, overwrite_c=1)
         if info:
@@ -117,7 +120,7 @@ class CholeskySystem:
     def inverse_root(self, shift: float) -> Floats:
         """Give R (n, t) with ``R R' = (K + s I)^-1``, the pseudo-inverse at s = 0."""
         if not self.regular(shift):
-            Q, lam = self._eigen()
+            Q, lam = self._eigen(shift)
             return np.asarray(Q / np.sqrt(lam + shift))
         L, info = lapack.dtrtri(np.tril(self._A), lower=1)
         if info:

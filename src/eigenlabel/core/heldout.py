@@ -246,12 +246,12 @@ def _krylov_fold(
 FoldBlock = SingleFold | SmallFolds | SolvedFold
 
 
-def _spectral_basis(factor: GramFactor | CovarianceFactor) -> tuple[Floats, Floats]:
+def _spectral_basis(factor: GramFactor | CovarianceFactor, shift: float) -> tuple[Floats, Floats]:
     """Give eigenvectors (n, t) and eigenvalues (t,) of the scaled, centred Gram matrix."""
     if isinstance(factor, GramFactor):
         K = factor.K if factor.root is None else factor.root[:, None] * factor.K * factor.root
-        return diagonalise(K, factor.tolerance)
-    V, lam = diagonalise(factor.operator.covariance(), factor.tolerance)
+        return diagonalise(K, factor.tolerance, shift)
+    V, lam = diagonalise(factor.operator.covariance(), factor.tolerance, shift)
     Q = factor.operator.matmat(V / np.sqrt(lam))
     weights = factor.operator.weights
     return (Q if weights is None else np.sqrt(weights)[:, None] * Q), lam
@@ -260,7 +260,7 @@ def _spectral_basis(factor: GramFactor | CovarianceFactor) -> tuple[Floats, Floa
 def _small_folds(
     factor: GramFactor | CovarianceFactor, T: Floats, folds: Sequence[Fold], shifts: Sequence[float]
 ) -> list[SmallFolds]:
-    Q, lam = _spectral_basis(factor)
+    Q, lam = _spectral_basis(factor, factor.total * min(shifts))
     n = T.shape[0]
     weights = factor.weights if isinstance(factor, GramFactor) else factor.operator.weights
     root = np.ones(n) if weights is None else np.sqrt(weights)

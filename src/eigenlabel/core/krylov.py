@@ -28,6 +28,7 @@ from eigenlabel.core.operators import (
     total_weight,
     weighted_mean,
 )
+from eigenlabel.core.sizes import readable
 
 Product = Callable[[Floats], Floats]
 EPS = float(np.finfo(np.float64).eps)
@@ -75,9 +76,9 @@ class Krylov:
         room = self.max_memory - answer
         if room < work:
             raise MemoryError(
-                f"A Krylov solve needs {(answer + work) / 2**30:.2f} GiB, of which "
-                f"{answer / 2**30:.2f} for the answer; max_memory is "
-                f"{self.max_memory / 2**30:.2f} GiB. Use fewer shifts, labels or features at once."
+                f"A Krylov solve needs {readable(answer + work)}, of which {readable(answer)} for "
+                f"the answer; max_memory, by default the machine's, has {readable(self.max_memory)}"
+                " for it. Use fewer shifts, labels or features at once."
             )
         return int(min(max(m, 1), room / work))
 

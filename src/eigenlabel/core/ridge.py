@@ -13,6 +13,7 @@ A reduced system works in *rotated* coordinates ``Z'y``, in which inner products
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg as sl
@@ -88,12 +89,24 @@ def _check_lapack(name: str, info: int) -> None:
         raise np.linalg.LinAlgError(f"LAPACK {name} failed with info = {info}")
 
 
-def diagonalise(M: Floats, tolerance: float) -> tuple[Floats, Floats]:
-    """Give eigenvectors (p, t) and eigenvalues (t,) that the rank rule keeps; 9 p^3 or so."""
+def kept(lam: Floats, tolerance: float, shift: float) -> "np.ndarray[Any, np.dtype[np.bool_]]":
+    """Tell which of ascending eigenvalues of M count: those that the rank rule keeps.
+
+    Beside a shift above the rounding of M no direction can blow up, be it rounding of the data:
+    only that of M itself is cut then.
+    """
+    own = rank_tolerance(len(lam), np.float64)
+    if shift > own * lam[-1]:
+        tolerance = min(tolerance, own)
+    return np.asarray((lam > tolerance * lam[-1]) & (lam > 0))
+
+
+def diagonalise(M: Floats, tolerance: float, shift: float = 0.0) -> tuple[Floats, Floats]:
+    """Give eigenvectors (p, t) and eigenvalues (t,) that count beside a shift; 9 p^3 or so."""
     if M.shape[0] == 0:
         return np.zeros((0, 0)), np.zeros(0)
     lam, Q = np.linalg.eigh(M)
-    keep = (lam > tolerance * lam[-1]) & (lam > 0)
+    keep = kept(lam, tolerance, shift)
     return Q[:, keep], lam[keep]
 
 
@@ -133,7 +146,7 @@ def careful_solve(M: Floats, B: Floats, shift: float, tolerance: float) -> Float
             y, info = lapack.dpotrs(factor, d[:, None] * B, lower=1)
             _check_lapack("potrs", info)
             return np.asarray(d[:, None] * y)
-    Q, lam = diagonalise(M, tolerance)
+    Q, lam = diagonalise(M, tolerance, shift)
     return np.asarray(Q @ ((Q.T @ B) / (lam + shift)[:, None]))
 
 

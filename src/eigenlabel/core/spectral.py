@@ -18,6 +18,7 @@ from eigenlabel.core.eigen import rank_tolerance
 from eigenlabel.core.krylov import KernelKrylovFactor, KrylovFactor
 from eigenlabel.core.operators import CentredOperator, total_weight, weighted_mean
 from eigenlabel.core.ridge import ShiftedSystem
+from eigenlabel.core.sizes import readable
 from eigenlabel.core.statistics import Statistics
 
 
@@ -230,11 +231,13 @@ ADVICE = (
 
 def check_memory(p: int, what: str, advice: str = ADVICE, limit: float | None = None) -> None:
     """Refuse a p x p problem that cannot fit in ``limit`` bytes, by default the machine's."""
-    needed, limit = exact_memory(p), memory_limit() if limit is None else limit
+    machine, needed = memory_limit(), exact_memory(p)
+    limit = machine if limit is None else limit
     if needed > limit:
+        holder = "this machine has" if limit == machine else "max_memory is"
         raise MemoryError(
-            f"The {what} needs about {needed / 2**30:.0f} GiB for its {p} x {p} matrices, this "
-            f"machine has {limit / 2**30:.0f} GiB. {advice}"
+            f"The {what} needs about {readable(needed)} for its {p} x {p} matrices, {holder} "
+            f"{readable(limit)}. {advice}"
         )
 
 

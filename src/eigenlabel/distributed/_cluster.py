@@ -38,6 +38,26 @@ def connect(address: str, timeout: float = 10.0) -> Any:
         ) from error
 
 
+def wait_for_workers(client: Any, timeout: float = 30.0) -> None:
+    """Wait until the scheduler has a worker, or say that it has none."""
+    try:
+        client.wait_for_workers(1, timeout=timeout)
+    except TimeoutError as error:
+        raise ConnectionError(
+            f"The Dask scheduler at {client.scheduler.address} has no workers after {timeout:g} s. "
+            f"Start some: dask worker {client.scheduler.address}"
+        ) from error
+
+
+@contextmanager
+def beside_another(number: int, first: int) -> Iterator[None]:
+    """Say which partition does not go with which."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"Partition {number} beside partition {first}: {error}") from error
+
+
 @contextmanager
 def lost_scheduler() -> Iterator[None]:
     """Turn the many ways in which a scheduler can go away into one clear error."""

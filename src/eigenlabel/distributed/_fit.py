@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from eigenlabel.distributed._cluster import (
     beside,
+    beside_another,
     dask,
     is_array,
     large_graphs,
@@ -19,29 +20,32 @@ from eigenlabel.distributed._cluster import (
 from eigenlabel.distributed._krylov import fit_by_products
 from eigenlabel.methods.streaming import StreamMixin, unchanged_on_error
 
+Part = tuple[int, StreamMixin]  # a model of some blocks, and the number of the first
 APART = 2**40  # distance of the positions of blocks whose lengths are not known
 
 
 def _collect(
     model: StreamMixin, X: Any, y: Any, weight: Any, classes: Any, start: int, number: int
-) -> StreamMixin | None:
-    """Give a model of one block alone."""
+) -> Part | None:
+    """Give a model of one block alone, with the number of that block."""
     if not X.shape[0]:
         return None
     part = clone(model)
     part._absorb(X, y, classes, weight, where=f"Partition {number}", offset=start)
     part._stream = part._stream.settle()
-    return part
+    return number, part
 
 
-def _merge(models: Sequence[StreamMixin | None]) -> StreamMixin | None:
-    found = [model for model in models if model is not None]
+def _merge(parts: Sequence[Part | None]) -> Part | None:
+    found = [part for part in parts if part is not None]
     if not found:
         return None
-    total = copy.copy(found[0])  # what a task is given stays as it is
-    for other in found[1:]:
-        total.merge(other)
-    return total
+    first, model = found[0]
+    total = copy.copy(model)  # what a task is given stays as it is
+    for number, other in found[1:]:
+        with beside_another(number, first):
+            total.merge(other)
+    return first, total
 
 
 def _classes(y: Any) -> np.ndarray | None:
@@ -99,12 +103,13 @@ def fit(model: Any, X: Any, y: Any, sample_weight: Any = None, *, classes: Any =
             total = fit_by_products(model, blocks, ys, weights, classes)
         else:
             collect, empty = module.delayed(_collect), module.delayed(clone(model))
-            partitions = enumerate(zip(blocks, ys, weights, starts, strict=True))
+            partitions = enumerate(zip(blocks, ys, weights, starts, strict=True), 1)
             parts = [
                 collect(empty, *part, classes, int(start), number)
                 for number, (*part, start) in partitions
             ]
-            total = module.compute(reduce_tree(_merge, parts))[0]
+            merged = module.compute(reduce_tree(_merge, parts))[0]
+            total = None if merged is None else merged[1]
     if total is None:
         raise ValueError("No partition of X has samples.")
     with unchanged_on_error(model):

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from eigenlabel.core.krylov import KrylovFactor
 from eigenlabel.core.operators import CentredOperator
-from eigenlabel.distributed._cluster import dask, reduce_tree
+from eigenlabel.distributed._cluster import beside_another, dask, reduce_tree
 from eigenlabel.labels import signed_targets
 from eigenlabel.methods._base import warn_convergence
 
@@ -22,6 +22,7 @@ from eigenlabel.methods._base import warn_convergence
 class Survey:
     """Columns and sums of some partitions."""
 
+    number: int  # of the first partition
     model: Any  # that knows the columns, and nothing else
     count: int
     n: float
@@ -30,7 +31,8 @@ class Survey:
     dtype: Any
 
     def __add__(self, other: "Survey") -> "Survey":
-        self.model._check_columns(other.model)
+        with beside_another(other.number, self.number):
+            self.model._check_columns(other.model)
         return replace(
             self,
             count=self.count + other.count,
@@ -49,7 +51,7 @@ def _survey(model: Any, X: Any, y: Any, weight: Any, classes: Any, number: int) 
     w = np.ones(len(block.Y)) if block.weights is None else block.weights
     x = np.asarray(block.X.T @ w, dtype=float)
     sums = (float(w.sum()), x, w @ signed_targets(block.Y))
-    return Survey(part, len(block.Y), *sums, block.X.dtype)
+    return Survey(number, part, len(block.Y), *sums, block.X.dtype)
 
 
 def _add_surveys(parts: list[Survey | None]) -> Survey | None:
@@ -136,7 +138,7 @@ def fit_by_products(
     survey = module.delayed(_survey)
     parts = [
         survey(empty, *part, classes, k)
-        for k, part in enumerate(zip(blocks, ys, weights, strict=True))
+        for k, part in enumerate(zip(blocks, ys, weights, strict=True), 1)
     ]
     found = module.compute(reduce_tree(_add_surveys, parts))[0]
     if found is None or found.n <= 0:

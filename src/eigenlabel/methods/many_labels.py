@@ -12,7 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from eigenlabel._validation import check_data, check_number, check_scale, check_weights
+from eigenlabel._validation import (
+    check_data,
+    check_number,
+    check_scale,
+    check_weights,
+    unmasked,
+)
 from eigenlabel.core.factored import (
     dense_memory,
     factored_memory,
@@ -20,6 +26,7 @@ from eigenlabel.core.factored import (
     orthonormalise,
 )
 from eigenlabel.core.operators import CentredOperator, row_blocks
+from eigenlabel.core.sizes import readable
 from eigenlabel.core.spectral import Factor, factorise
 from eigenlabel.labels import LabelCodec, sparse_targets
 from eigenlabel.methods._base import warn_convergence
@@ -41,7 +48,7 @@ def _sizes(X: Any, y: Any) -> tuple[int, int, int] | None:
 
 
 def _refuse_nan(y: Any) -> None:
-    values = y.data if sp.issparse(y) else np.asarray(y)
+    values = y.data if sp.issparse(y) else np.asarray(unmasked(y))
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise ValueError(
             f"y contains NaN, labels that are not observed: that is for fewer than {MANY} labels, "
@@ -109,7 +116,7 @@ class ManyLabelsMixin:
             advice = "" if np.isinf(self.alpha) else "alpha=inf, which needs no d x m weights, or "
             raise MemoryError(
                 f"{m} labels with n_components = {r} and alpha = {self.alpha} need about "
-                f"{needed / 2**30:.2f} GiB, max_memory is {limit / 2**30:.2f} GiB. Use {advice}"
+                f"{readable(needed)}, max_memory is {readable(limit)}. Use {advice}"
                 "a smaller n_components (some hundreds suffice for many labels), or fewer features."
             )
         if not self._linear:
@@ -137,7 +144,7 @@ class ManyLabelsMixin:
             self.X_fit_ = X
 
     def _solve_many(self, factor: Factor, T: CentredOperator, dtype: Any, r: int) -> None:
-        side = make_side(factor, T)
+        side = make_side(factor, T, self.beta)
         found = side.top(self.alpha, self.beta, r)
         basis = orthonormalise(factor, found.directions)
         centre = factor.operator.mean if self._linear else factor.row_mean
@@ -198,8 +205,8 @@ class ManyLabelsMixin:
         needed = float(self.intercept_.itemsize) * rows * m
         if needed > limit:
             raise MemoryError(
-                f"{what} {rows} x {m} numbers would take {needed / 2**30:.2f} GiB, max_memory is "
-                f"{limit / 2**30:.2f} GiB: {advice}."
+                f"{what} {rows} x {m} numbers would take {readable(needed)}, max_memory is "
+                f"{readable(limit)}: {advice}."
             )
 
     def decision_function(self, X: Any) -> np.ndarray:

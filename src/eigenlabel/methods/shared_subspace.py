@@ -17,7 +17,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._validation import check_data, check_number
-from eigenlabel.core.eigen import descending_eigh, positive_count
+from eigenlabel.core.eigen import descending_eigh, fix_signs, positive_count
 from eigenlabel.core.factored import orthonormalise
 from eigenlabel.core.masked import MaskedFactor
 from eigenlabel.core.operators import weighted_mean
@@ -31,6 +31,8 @@ from eigenlabel.methods.stream import Stream
 from eigenlabel.methods.streaming import ForgetMixin, StreamMixin
 from eigenlabel.metrics import accuracy
 
+THIN = 2000  # labels from which on a second factorisation is worth an eigenproblem of S
+
 
 def default_rank(n_labels: int) -> int:
     """Give the papers' dimension of the shared subspace, 5 floor((m - 1) / 5), at least 1."""
@@ -43,7 +45,7 @@ class SharedSubspace:
 
     coefficients: np.ndarray
     directions: np.ndarray  # A W, whose span is that of Theta
-    W: np.ndarray  # (m, r)
+    W: np.ndarray  # (m, k), k <= r
     eigenvalues: np.ndarray  # (m,), descending
 
 
@@ -53,19 +55,42 @@ def solve_shared_subspace(
     """Give the minimiser of Eq. 5 for one (alpha, beta, r).
 
     Infinite alpha is the reduced-rank limit: B = 0, and S is scaled by alpha to stay finite.
-    Directions whose eigenvalue is zero up to rounding are left out of what is shown (W and the
-    directions), not out of the weights.
+    Directions whose eigenvalue is zero up to rounding, or below the accuracy of a factor that
+    iterates, are left out of what is shown (W and the directions), not out of the weights.
     """
     if np.isinf(alpha):
         A = factor.solve(T, [beta])[0]
-        B, S = np.zeros_like(A), factor.inner(A, factor.gradient(T))
+        B, scaled = np.zeros_like(A), factor.gradient(T)
     else:
         A, B = factor.solve(T, [beta, alpha + beta])
-        S = factor.inner(A, B)
-    eigenvalues, W = descending_eigh(S)
+        scaled = B
+    eigenvalues, W = _eigenvectors_of_s(factor, A, scaled)
     shared = W[:, :r]
-    shown = W[:, : min(r, positive_count(eigenvalues))]
+    shown = W[:, : min(r, _rank_of_s(factor, eigenvalues), len(A))]
     return SharedSubspace(B + (A - B) @ shared @ shared.T, A @ shown, shown, eigenvalues)
+
+
+def _eigenvectors_of_s(
+    factor: Factor, A: np.ndarray, B: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give all eigenvalues of A'B, and the eigenvectors that are not orthogonal to A's rows.
+
+    Those rows span all that S is not zero on: far fewer of them than labels make a small problem.
+    """
+    p, m = A.shape
+    if m < THIN or m <= 2 * p or isinstance(factor, MaskedFactor):  # whose S is not symmetric
+        return descending_eigh(factor.inner(A, B))
+    basis, _ = np.linalg.qr(A.T)
+    values, E = descending_eigh(factor.inner(A @ basis, B @ basis))
+    return np.sort(np.r_[values, np.zeros(m - p)])[::-1], fix_signs(basis @ E)
+
+
+def _rank_of_s(factor: Factor, eigenvalues: np.ndarray) -> int:
+    tol = getattr(factor, "tol", 0.0)
+    if tol > 0 and eigenvalues[0] > 0:
+        # S has no negative eigenvalues: those found tell how inexact all are.
+        tol = max(tol, -2 * eigenvalues[-1] / eigenvalues[0])
+    return positive_count(eigenvalues, tol=tol)
 
 
 class BaseSharedSubspace(

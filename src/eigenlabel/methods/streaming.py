@@ -22,8 +22,9 @@ from eigenlabel._validation import (
 )
 from eigenlabel.core.spectral import check_memory
 from eigenlabel.core.statistics import Accumulator, Block, Statistics
-from eigenlabel.datasets import iterate
+from eigenlabel.datasets import DataError, iterate
 from eigenlabel.labels import LabelCodec
+from eigenlabel.methods import many_labels
 from eigenlabel.methods.stream import Stream
 
 ADVICE = (
@@ -67,6 +68,18 @@ def _bad_row(X: Any) -> str:
     else:
         row = int(np.flatnonzero(bad.any(axis=1))[0])
     return f", row {row}"
+
+
+@contextmanager
+def _like_the_first(path: Path, later: bool) -> Iterator[None]:
+    """Add to an error in a later file that the first one told the columns."""
+    try:
+        yield
+    except DataError as error:
+        if not later or "beyond" not in error.reason:
+            raise
+        hint = "as in the first file; pass n_features and n_labels, or like"
+        raise DataError(path, f"{error.reason} ({hint})", error.line) from error
 
 
 _BY_BLOCKS = ("partial_fit", "forget", "merge", "fit_files", "finish")
@@ -120,7 +133,7 @@ class StreamMixin:
         return super().__getstate__()
 
     def _drop_stream(self) -> None:
-        for name in ("_stream", "n_samples_seen_"):
+        for name in ("_stream", "n_samples_seen_", "_finished"):
             vars(self).pop(name, None)
 
     def _begin_anew(self) -> None:
@@ -182,6 +195,11 @@ class StreamMixin:
         self._take(stream.add(block), len(block.Y))
 
     def _start_stream(self, X: Any, y: Any, classes: Any) -> Stream:
+        if "_finished" in vars(self):
+            raise ValueError(
+                "no block can be added after finish, which let go of the statistics. Call finish "
+                "when all blocks are in, or begin anew with sklearn.base.clone(model)."
+            )
         if "classes_" in vars(self):
             warnings.warn(
                 "fit keeps no statistics to add to: the model begins anew with this block. Use "
@@ -200,6 +218,13 @@ class StreamMixin:
         check_data(self, X, reset=True)
         self._codec = LabelCodec.start(y, classes)
         self.classes_ = self._codec.classes
+        m = len(self.classes_)
+        if m >= many_labels.MANY:
+            raise ValueError(
+                f"Blocks are collected in statistics of d x m numbers, which are not for m = {m} "
+                f"labels (the limit is {many_labels.MANY}). Fit all rows at once: fit of "
+                "SharedSubspaceClassifier(alpha=inf) holds no such array."
+            )
 
     def _first_block(self, X: Any, y: Any, classes: Any, weight: Any, where: str) -> Block:
         """Learn the columns of a block and check it, without its statistics."""
@@ -244,11 +269,17 @@ class StreamMixin:
             raise NotFittedError("finish needs a model fitted by partial_fit or fit_files.")
         self.intercept_  # noqa: B018  solves
         self._drop_stream()
+        self._finished = True
         return self
 
     @available_if(_linear_only)
     def merge(self, other: Any) -> Any:
         """Take in all samples of another model that was fitted by blocks, which stays as it is."""
+        if not isinstance(other, StreamMixin):
+            raise TypeError(
+                f"merge needs another {type(self).__name__} that was fitted by partial_fit or "
+                f"fit_files, got {other!r}."
+            )
         mine, theirs = (vars(model).get("_stream") for model in (self, other))
         if mine is None or theirs is None:
             raise NotFittedError(
@@ -296,8 +327,11 @@ class StreamMixin:
             raise ValueError("fit_files got no paths.")
         with unchanged_on_error(self):
             self._begin_anew()
-            for path in several:
-                like = self._absorb_file(Path(path), rows, like, options)
+            first = None
+            for path in map(Path, several):
+                given = like if first is None else first
+                with _like_the_first(path, like is None and first is not None):
+                    first = self._absorb_file(path, rows, given, options)
         return self
 
     def _absorb_file(self, path: Path, rows: int, like: Any, options: dict[str, Any]) -> Any:
@@ -331,7 +365,8 @@ class ForgetMixin:
             total = stream.total()
             rest = total - gone
             _check_rest(total, gone, rest)
-            self._take(replace(stream, folds=(Accumulator(rest),)), -gone.count)
+            left = Accumulator(_without_rounding(total, rest))
+            self._take(replace(stream, folds=(left,)), -gone.count)
         return self
 
 
@@ -345,10 +380,29 @@ def _check_rest(total: Statistics, gone: Statistics, rest: Statistics) -> None:
             f"Samples of weight {gone.n:.6g} are to be forgotten, of {total.n:.6g} in the model: "
             "give them the weights that they had."
         )
-    sizes = ((np.diag(rest.XX), np.diag(total.XX)), (rest.TT, total.TT))
-    negative = any((left < -1e-8 * whole).any() for left, whole in sizes)
+    # The totals of all features and labels: one that has become constant has none of its own.
+    largest = np.maximum(np.abs(total.origin), np.abs(total.x))
+    of_mean = total.n * (4 * float(np.finfo(total.dtype).eps) * largest) ** 2
+    spread = 1e-8 * np.diag(total.XX).max(initial=0.0) + of_mean
+    negative = (np.diag(rest.XX) < -spread).any() or rest.TT.min() < -1e-8 * total.n
     if negative or (np.abs(rest.t) > 1 + 1e-6).any():
         raise ValueError(
             "These samples were not all in the model, or not with these labels: nothing is "
             "forgotten."
         )
+
+
+def _without_rounding(total: Statistics, rest: Statistics) -> Statistics:
+    """Give the rest of a total with zeros where features or labels have become constant.
+
+    Subtraction leaves rounding of either sign there.
+    """
+    least = 64 * float(np.finfo(float).eps)
+    features = np.diag(rest.XX) > least * np.diag(total.XX)
+    labels = least * total.TT < rest.TT
+    return replace(
+        rest,
+        XX=np.where(features[:, None] & features, rest.XX, 0.0),
+        XT=np.where(features[:, None] & labels, rest.XT, 0.0),
+        TT=np.where(labels, rest.TT, 0.0),
+    )

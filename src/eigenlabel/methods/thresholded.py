@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._validation import check_row_weights
 from eigenlabel.core.operators import row_blocks
+from eigenlabel.core.sizes import readable
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods.many_labels import MANY, join_decisions
@@ -150,8 +151,8 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if needed > limit:
             raise MemoryError(
                 f"The rule {self._rule.name!r} compares held-out scores of all samples and labels: "
-                f"{ARRAYS} arrays of {n} x {m} numbers, {needed / 2**30:.1f} GiB; this machine has "
-                f"{limit / 2**30:.1f} GiB. Use strategy='top' or 'zero', which need none."
+                f"{ARRAYS} arrays of {n} x {m} numbers, {readable(needed)}; this machine has "
+                f"{readable(limit)}. Use strategy='top' or 'zero', which need none."
             )
         return False
 
