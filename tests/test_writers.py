@@ -183,6 +183,12 @@ def test_words_come_back_or_are_refused(suffix, drawn, tmp_path):
             assert sorted(found) == list(found)
 
 
+def test_a_label_called_labels_comes_back_from_json_lines(tmp_path):
+    data = toy(Y=np.array([[1], [0]]), label_names=np.array(["labels"]))
+    save(data, tmp_path / "it.jsonl")
+    check_same(data, load(tmp_path / "it.jsonl", like=data))
+
+
 def toy(**changes):
     whole = {
         "X": np.array([[1.0, 2.0], [3.0, 4.0]]),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenlabel.datasets._columns import Table, Words
+from eigenlabel.datasets._columns import Lists, Table, Words
 from eigenlabel.datasets._files import DataError
 
 LABEL_NAMES = ("labels", "label", "tags")
@@ -148,6 +148,7 @@ def _cells_or_column(table: Table, name: str, like: Any) -> tuple[str | None, di
     """Tell whether the cells of a column name labels, or 0 and 1 in it are one label."""
     if like is not None:
         one = list(map(str, like.label_names)) == [name]
+        one = one and not isinstance(table.column(name), Lists)
     else:
         column = table.column(name)
         one = isinstance(column, np.ndarray) and np.array_equal(np.unique(column), [0, 1])
