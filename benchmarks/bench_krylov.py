@@ -2,6 +2,7 @@
 
 import argparse
 import resource
+import sys
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +19,11 @@ from eigenlabel.core.operators import CentredOperator
 WORDS, MEASURED = 50, 5  # words a sample; labels that LinearSVC is timed on
 BETA, TOL = 1e-5, 1e-3
 BETAS, COSTS = list(np.logspace(-6, 0, 15)), list(np.logspace(-3, 2, 11))
+
+
+def tell(what):
+    """Say on the error stream how far a run of half an hour has come."""
+    print(what, file=sys.stderr, flush=True)
 
 
 def texts(n, d, m, rng):
@@ -71,6 +77,7 @@ def growth(X, Y):
         model = SharedSubspaceClassifier(alpha=0, beta=BETA, solver="krylov", tol=TOL)
         took = seconds(lambda m=model, p=part, t=labels: m.fit(p, t))
         rows.append((part.nnz, took, model.n_iter_, model))
+        tell(f"{len(labels)} rows: {took:.1f} s, {model.n_iter_} iterations")
     return rows
 
 
@@ -98,10 +105,13 @@ def measure(quick):
         tol=TOL,
     )
     search = seconds(lambda: tuned.fit(single, Y))
+    tell(f"tuned: {search:.1f} s")
     resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     svms, svc = time_svms(X, Y, 1.0, MEASURED)
+    tell(f"LinearSVC, C = 1: {svc:.0f} s")
     tenth = slice(0, n // 10)
     by_c = {C: 10 * time_svms(X[tenth], Y[tenth], C, 1)[1] for C in COSTS}
+    tell(f"LinearSVC by C: {by_c}")
     svc_search = 0.9 * sum(by_c.values()) + svc
     shares = Y[:, :MEASURED].mean(axis=0)
     ours = macro(model.decision_function(X_new)[:, :MEASURED], Y_new, shares)
