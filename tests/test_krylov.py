@@ -398,6 +398,27 @@ def test_projections_run_on_products(data, projection, monkeypatch):
         PCA().fit(data.X)
 
 
+@pytest.mark.parametrize("hidden", [False, True])
+def test_residuals_are_told_by_shift_and_label(data, hidden, rng):
+    X, beta = data.X, 1e-3
+    Y = data.Y.astype(float)
+    Y[rng.random(Y.shape) < (0.2 if hidden else 0)] = np.nan
+    model = SharedSubspaceClassifier(0, beta, solver="krylov", tol=1e-2).fit(X, Y)
+    assert model.residuals_.shape == (2, 6)
+    observed, T = ~np.isnan(Y), 2 * np.nan_to_num(Y) - 1
+    total = observed.sum(axis=0).mean()
+    for j, rows in enumerate(observed.T):
+        Xc, t = X[rows] - X[rows].mean(axis=0), T[rows, j] - T[rows, j].mean()
+        left = Xc.T @ t - Xc.T @ (Xc @ model.coef_[j]) - total * beta * model.coef_[j]
+        size = np.linalg.norm(left) / np.linalg.norm(Xc.T @ t)
+        assert 0 < size <= 1e-2
+        # What is carried along is what is left but for rounding.
+        np.testing.assert_allclose(model.residuals_[:, j], size, rtol=1e-6)
+    model.set_params(alpha=np.inf, beta=0.1).fit(X, Y)
+    assert model.residuals_.shape == (1, 6)
+    assert not hasattr(model.set_params(solver="auto").fit(X, Y), "residuals_")
+
+
 def test_estimators_warn_of_an_early_stop(data):
     with pytest.warns(ConvergenceWarning, match="after 2 iterations"):
         model = SharedSubspaceClassifier(solver="krylov", max_iter=2).fit(data.X, data.Y)

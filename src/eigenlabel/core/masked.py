@@ -144,7 +144,7 @@ class MaskedFactor:
         if isinstance(self.base, KrylovFactor):
             solver = MaskedKrylov(self.base, self.cells, self.total)
             found = solver.solve(T, shifts)
-            self.n_iter = solver.n_iter
+            self.n_iter, self.residuals = solver.n_iter, solver.residuals
             return found
         size = self.cells.observed.shape[0]
         if isinstance(self.base, CovarianceFactor):

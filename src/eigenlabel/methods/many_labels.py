@@ -175,7 +175,7 @@ class ManyLabelsMixin:
     def _forget_fit(self) -> None:
         """Let go of what an earlier fit, with another kernel or in blocks, has left."""
         names = ("coef_", "components_", "dual_coef_", "dual_components_", "label_weights_")
-        for name in (*names, "X_fit_"):
+        for name in (*names, "X_fit_", "residuals_"):
             vars(self).pop(name, None)
         self._drop_stream()
 

@@ -145,7 +145,8 @@ class BaseSharedSubspace(
         parameters: tuple[float, float, int],
     ) -> None:
         centre, mean = means
-        vars(self).pop("label_weights_", None)
+        for name in ("label_weights_", "residuals_"):
+            vars(self).pop(name, None)
         solution = solve_shared_subspace(factor, T, *parameters)
         basis = orthonormalise(factor, solution.directions)
         if self._linear:
@@ -165,6 +166,8 @@ class BaseSharedSubspace(
         self.eigenvalues_ = solution.eigenvalues
         self.n_components_ = solution.W.shape[1]
         self.n_iter_ = getattr(factor, "n_iter", 1)
+        if hasattr(factor, "residuals"):
+            self.residuals_ = factor.residuals
 
     @property
     def _n_features_out(self) -> int:
@@ -279,6 +282,9 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
     classes_ : (n_labels,), columns of a label matrix, or classes of a vector y
     n_iter_ : int
         Iterations of "krylov" for the final fit; 1 for the exact solvers.
+    residuals_ : (1 or 2, n_labels), "krylov" only, not for many labels
+        Of the ridge regressions with beta and, for a finite alpha, alpha + beta: relative to the
+        right side, rounding included, by label.
     n_samples_seen_ : int, where samples came in blocks, less those forgotten
     n_features_in_, feature_names_in_ : as in scikit-learn
 
