@@ -379,6 +379,15 @@ def test_what_is_no_label_is_refused(estimator, y, message, data):
         estimator().fit(data.X, y)
 
 
+@pytest.mark.parametrize("estimator", BOTH)
+def test_weights_on_samples_without_labels_alone_are_refused(estimator, data):
+    M = np.ones(data.Y.shape, dtype=bool)
+    M[:40] = False
+    weights = (np.arange(80) < 40).astype(float)
+    with pytest.raises(ValueError, match="NaN wherever sample_weight is positive"):
+        estimator().fit(data.X, blank(data.Y, M), weights)
+
+
 OTHERS = [
     name
     for name in eigenlabel.__all__

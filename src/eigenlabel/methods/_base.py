@@ -191,8 +191,9 @@ class KernelMixin:
         X = check_data(self, X, reset=True, square=self.kernel == "precomputed")
         codec, Y, observed = LabelCodec.fit_observed(y)
         check_consistent_length(X, Y)
-        check_observed(observed)
-        return X, codec, Y, check_weights(sample_weight, X), observed
+        weights = check_weights(sample_weight, X)
+        check_observed(observed, weights)
+        return X, codec, Y, weights, observed
 
     def _factorise(self, X: Any, weights: np.ndarray | None, solver: str | None = None) -> Factor:
         """Factor the training data: by shape if linear, by the Gram matrix for kernels."""

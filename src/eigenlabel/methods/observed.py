@@ -12,10 +12,17 @@ from eigenlabel.core.spectral import Factor
 EXACT_WORK = 5e11  # patterns times p^3, p the smaller side of X, up to which solver="auto" is exact
 
 
-def check_observed(observed: np.ndarray | None) -> None:
-    """Refuse labels of which none is observed."""
-    if observed is not None and not observed.any():
+def check_observed(observed: np.ndarray | None, weights: np.ndarray | None) -> None:
+    """Refuse labels of which none is observed on a sample that counts."""
+    if observed is None:
+        return
+    if not observed.any():
         raise ValueError("y is NaN everywhere: at least one label of one sample must be observed.")
+    if weights is not None and not observed[weights > 0].any():
+        raise ValueError(
+            "y is NaN wherever sample_weight is positive: at least one label of one such sample "
+            "must be observed."
+        )
 
 
 def exact_route(model: Any, shape: tuple[int, int], observed: np.ndarray) -> str:
