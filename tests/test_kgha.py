@@ -278,44 +278,6 @@ def test_lemma_3_1(rng):
     assert pairs == pytest.approx(2 * 5 * np.sum((Z - Z.mean(axis=0)) ** 2), rel=1e-12)
 
 
-def multiset_cca(sets, p, n_sweeps=2000):
-    """Solve (17) set by set: the best Z_i = G_i W_i, orthonormal, for the others held fixed."""
-    bases = [np.linalg.qr(G - G.mean(axis=0))[0] for G in sets]
-    Z = [Q[:, :p] for Q in bases]
-    for _ in range(n_sweeps):
-        for i, Q in enumerate(bases):
-            U, _, Vt = np.linalg.svd(Q.T @ sum(z for j, z in enumerate(Z) if j != i))
-            Z[i] = Q @ (U[:, :p] @ Vt)
-    return Z
-
-
-def test_multiple_set_cca_is_the_constrained_twin(data, rng):
-    """Section 3: same objective; its solutions are scores too, and KGHA's are at least as good."""
-    X, Y = data[0]["tall"], data[1]
-    more = X[:, :3] + rng.standard_normal((60, 3))
-    sets = [X, more, Y.astype(float)]
-    Z = multiset_cca(sets, 2)
-    pairs = sum(np.sum((a - b) ** 2) for a in Z for b in Z)
-    mean = np.mean(Z, axis=0)
-    assert pairs == pytest.approx(2 * 3 * sum(np.sum((z - mean) ** 2) for z in Z))  # Lemma 3.1
-    np.testing.assert_allclose(mean.sum(axis=0), 0, atol=1e-12)  # Eq. 11
-    model = KGHA(2, kernel="linear", ridge=0, trade_off=1, label_ridge=0).fit([X, more], Y)
-
-    def unexplained(scores):
-        hats = [projector(G - G.mean(axis=0)) for G in sets]
-        return sum(np.sum((scores - H @ scores) ** 2) for H in hats)
-
-    constrained = unexplained(np.linalg.qr(mean)[0])  # Eq. 12
-    relaxed = unexplained(model.object_scores_)
-    assert relaxed == pytest.approx(3 * 2 - model.eigenvalues_.sum())
-    assert relaxed <= constrained < 1.2 * relaxed
-    two = multiset_cca(sets[::2], 2)
-    pair = KGHA(2, kernel="linear", ridge=0, trade_off=1, label_ridge=0).fit(X, Y)
-    np.testing.assert_allclose(
-        projector(two[0] + two[1]), projector(pair.object_scores_), atol=1e-6
-    )  # alternating steps stop short of the angle's last digits
-
-
 def test_indicator_tables_without_ridge_are_homogeneity_analysis(rng):
     """Eq. 10: views and labels that are indicator matrices."""
     table = rng.integers(0, 3, (50, 3))

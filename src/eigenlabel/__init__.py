@@ -11,6 +11,7 @@ from eigenlabel.methods.kernel_map import MEKA
 from eigenlabel.methods.kernel_sum import KernelSum
 from eigenlabel.methods.kgha import KGHA
 from eigenlabel.methods.margin import ASOClassifier
+from eigenlabel.methods.multiset import MultisetCCA
 from eigenlabel.methods.multivariate import SVMPerfClassifier
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.networks import GaussianFields
@@ -62,6 +63,7 @@ __all__ = [
     "MLkNN",
     "MtSDA",
     "MtSDACV",
+    "MultisetCCA",
     "OrthogonalCentroid",
     "ProjectedClassifierCV",
     "SVMPerfClassifier",

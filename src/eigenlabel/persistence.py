@@ -36,6 +36,7 @@ from eigenlabel.methods.kernel_sum import KernelSum
 from eigenlabel.methods.kernels import Kernel
 from eigenlabel.methods.kgha import KGHA
 from eigenlabel.methods.margin import ASOClassifier
+from eigenlabel.methods.multiset import MultisetCCA
 from eigenlabel.methods.multivariate import SVMPerfClassifier
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.ridge_tagger import KernelRidgeTagger
@@ -76,6 +77,7 @@ _OURS = (
     KGHA,
     KernelRidgeTagger,
     KernelSum,
+    MultisetCCA,
     birelation.BiRelationGraph,
     networks.GaussianFields,
     tagging.MBRM,

@@ -25,6 +25,9 @@ from eigenlabel.core.hats import Hat
 
 DENSE = 800  # up to so many samples LAPACK finds all eigenvectors sooner than Lanczos a few
 
+DEPENDENT = 1e-12  # share of the largest eigenvalue below which columns depend on one another
+NOTHING = 1e-24  # share of scores that a constant view predicts, by rounding
+
 
 @dataclass(frozen=True)
 class Term:
@@ -197,3 +200,81 @@ def alternate(P: HatSum, p: int, n_sweeps: int, tol: float, rng: np.random.Gener
     values, V = descending_eigh(Z.T @ PZ)
     keep = positive_count(np.maximum(values, 0.0))
     return Sweeps(values[:keep], fix_signs(Z @ V[:, :keep]), np.array(objective), change)
+
+
+@dataclass(frozen=True)
+class Matched:
+    """What multiple-set canonical correlation analysis arrived at.
+
+    Attributes
+    ----------
+    targets : (n_j, p) each; the canonical variates of set j are ``H_j targets_j``
+    objective : (sweeps + 1,), sum over pairs of tr(Z_i'Z_j), from the start on
+    change : of the variates in the last sweep, relative
+    """
+
+    targets: list[Floats]
+    objective: Floats
+    change: float
+
+
+def match_sets(n: int, terms: Sequence[Term], X: Floats, n_sweeps: int, tol: float) -> Matched:
+    """Find variates ``Z_j = Phi_j W_j`` of each set that agree best, from scores X on.
+
+    max over W: sum over pairs of tr(Z_i'Z_j),  W_j'(Phi_j'Phi_j + c_j I)W_j = I
+
+    With the other sets held fixed and S their sum, centred, the best is
+    ``Z_j = H_j S (S'H_j S)^-1/2``: the polar factor, from products with the hat matrix alone. The
+    terms' weights do not count. Directions that some set has not are left out, the last first.
+    """
+    sets = [(term.hat, _all_or(term.rows)) for term in terms]
+    while X.shape[1]:
+        found = [_best_targets(hat, X[rows]) for hat, rows in sets]
+        if all(one is not None for one in found):
+            break
+        X = X[:, :-1]
+    p = X.shape[1]
+    if not p:
+        return Matched([X[rows] for _, rows in sets], np.zeros(1), 0.0)
+    targets = [one for one in found if one is not None]
+    Z = [_variates(n, hat, rows, B) for (hat, rows), B in zip(sets, targets, strict=True)]
+    objective, change = [_pair_agreement(Z)], 0.0
+    if len(sets) == 1:
+        return Matched(targets, np.array(objective), change)
+    for _ in range(n_sweeps):
+        change = 0.0
+        for j, (hat, rows) in enumerate(sets):
+            B = _best_targets(hat, (sum(Z) - Z[j])[rows])
+            if B is None:  # the others have nothing in common with this set
+                continue
+            new = _variates(n, hat, rows, B)
+            change = max(change, float(np.linalg.norm(new - Z[j])) / np.sqrt(p))
+            Z[j], targets[j] = new, B
+        objective.append(_pair_agreement(Z))
+        if change < tol:
+            break
+    total = np.sum(Z, axis=0)
+    turn = descending_eigh(total.T @ total - sum(z.T @ z for z in Z))[1]
+    signs = np.sign(np.einsum("ij,ij->j", total @ turn, fix_signs(total @ turn)))
+    return Matched([B @ (signs * turn) for B in targets], np.array(objective), change)
+
+
+def _best_targets(hat: Hat, S: Floats) -> Floats | None:
+    """Give ``Sc (Sc'H Sc)^-1/2``, or None if S and the set share fewer directions than columns."""
+    Sc = S - S.mean(axis=0)
+    M = Sc.T @ hat.apply(Sc)
+    values, V = np.linalg.eigh((M + M.T) / 2)
+    if values[0] <= max(DEPENDENT * values[-1], NOTHING * np.sum(Sc**2)):
+        return None
+    return np.asarray(Sc @ (V / np.sqrt(values)) @ V.T)
+
+
+def _variates(n: int, hat: Hat, rows: "Ints | slice", B: Floats) -> Floats:
+    Z = np.zeros((n, B.shape[1]))
+    Z[rows] = hat.apply(B)
+    return Z
+
+
+def _pair_agreement(Z: Sequence[Floats]) -> float:
+    total = np.sum(Z, axis=0)
+    return float((np.sum(total**2) - sum(np.sum(z**2) for z in Z)) / 2)

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from eigenlabel._validation import check_choice, check_number
 from eigenlabel.core.spectral import centre_gram, check_memory
 from eigenlabel.labels import LabelCodec
-from eigenlabel.methods.kernels import HISTOGRAMS, training_kernel
+from eigenlabel.methods.kernels import training_kernel
 from eigenlabel.methods.view_kernels import ViewKernelsMixin
 from eigenlabel.methods.view_weights import (
     RULES,
@@ -163,11 +163,6 @@ class KernelSum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMi
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        histograms = isinstance(self.kernel, str) and self.kernel in HISTOGRAMS
-        tags.input_tags.pairwise = self._one_precomputed()
-        tags.input_tags.positive_only = histograms
-        tags.input_tags.sparse = self.kernel != "chi2"
-        tags.input_tags.allow_nan = self.views is not None
         tags.target_tags.required = isinstance(self.weights, str)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

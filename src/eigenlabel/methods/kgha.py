@@ -1,7 +1,6 @@
 """KGHA: kernel generalised homogeneity analysis of several views (Xiong, Szedmak, Piater)."""
 
 import warnings
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,23 +9,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from eigenlabel._validation import check_choice, check_flag, check_number, check_scale
+from eigenlabel._validation import check_choice, check_flag, check_number
 from eigenlabel.core.agreement import HatSum, Term, alternate, top_eigenvectors
-from eigenlabel.core.hats import (
-    CholeskySystem,
-    Hat,
-    KernelHat,
-    LinearHat,
-    WideHat,
-    centred_kernel,
-)
+from eigenlabel.core.hats import Hat, LinearHat
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods._base import RuleClassifier
-from eigenlabel.methods.kernels import HISTOGRAMS, Kernel, training_kernel
-from eigenlabel.methods.view_kernels import ViewKernelsMixin
+from eigenlabel.methods.view_hats import ViewHatsMixin
 from eigenlabel.methods.view_weights import TrainingView, find_weights
-from eigenlabel.methods.views import Views, per_view
 from eigenlabel.thresholds import Rule, get_rule
 
 DECODINGS = ("regression", "pseudo-inverse")
@@ -34,7 +24,7 @@ DECODINGS = ("regression", "pseudo-inverse")
 DECODING_FLOOR = float(np.sqrt(np.finfo(float).eps))
 
 
-class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMixin, RuleClassifier):
+class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewHatsMixin, RuleClassifier):
     """Classify by scores that all views and the labels agree on, few of them for many labels.
 
     With T the 0/1 labels, views 1..V and lambda the trade-off (Eqs. 24 to 27; ridge terms c):
@@ -229,30 +219,6 @@ class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMixin, 
             p = int(self.n_components)
         return min(p, n - 1)
 
-    def _fit_views(self, views: Views) -> list[TrainingView]:
-        """Settle each view's kernel and give its hat matrix with the rows it is of."""
-        ridge = per_view("ridge", self.ridge, self.view_names_)
-        for value in ridge.values():
-            check_number("ridge", value, 0)
-        found = []
-        for name, samples, rows in self._settle_views(views):
-            kernel = self.views_[name].sample_kernel
-            hat = self._hat(kernel, samples, ridge[name], f"view {name!r}")
-            found.append(TrainingView(rows, kernel, samples, hat))
-        return found
-
-    def _hat(self, kernel: Kernel, X: Any, ridge: float, where: str) -> Hat:
-        if kernel.linear:
-            check_scale(X)
-            operator = CentredOperator(X, centre=self.fit_intercept)
-            make = LinearHat if X.shape[1] < X.shape[0] else WideHat
-            return make(operator, ridge, self.fit_intercept)
-        K, kept = training_kernel(kernel, X, where, self.repair)
-        if not self.fit_intercept:
-            return KernelHat(CholeskySystem(K), ridge, False, positive=kept)
-        factor, row_mean = centred_kernel(K)
-        return KernelHat(factor, ridge, True, row_mean, kept)
-
     def _solve(self, S: HatSum, p: int) -> tuple[np.ndarray, np.ndarray]:
         """Give the eigenvalues and the scores X."""
         vars(self).pop("objective_", None)  # of an earlier fit by the other solver
@@ -329,12 +295,6 @@ class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMixin, 
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        kernels = self.kernel if isinstance(self.kernel, Mapping) else {"": self.kernel}
-        named = [kernel for kernel in kernels.values() if isinstance(kernel, str)]
-        tags.input_tags.pairwise = self._one_precomputed()
-        tags.input_tags.positive_only = any(kernel in HISTOGRAMS for kernel in named)
-        tags.input_tags.sparse = "chi2" not in named
-        tags.input_tags.allow_nan = self.views is not None
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

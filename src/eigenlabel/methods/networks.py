@@ -20,7 +20,6 @@ from eigenlabel.methods.graphs import (
     simultaneous_weights,
     solve_positive,
 )
-from eigenlabel.methods.kernels import HISTOGRAMS
 from eigenlabel.methods.view_kernels import ViewKernelsMixin
 from eigenlabel.methods.view_weights import to_mean_one
 from eigenlabel.methods.views import Views, as_float, per_view
@@ -176,12 +175,6 @@ class NetworkClassifier(ViewKernelsMixin, RuleClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        named = self.kernel if isinstance(self.kernel, dict) else {"": self.kernel}
-        histogram = any(isinstance(k, str) and k in HISTOGRAMS for k in named.values())
-        tags.input_tags.pairwise = self._one_precomputed()
-        tags.input_tags.positive_only = histogram
-        tags.input_tags.sparse = "chi2" not in [k for k in named.values() if isinstance(k, str)]
-        tags.input_tags.allow_nan = self.views is not None
         tags.target_tags.required = True
         return tags
 

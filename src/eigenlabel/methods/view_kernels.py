@@ -1,5 +1,6 @@
 """The kernel of each view: columns or tables in, kernels with settled parameters out."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ from sklearn.metrics.pairwise import KERNEL_PARAMS
 
 from eigenlabel._validation import check_choice
 from eigenlabel.methods.kernel_map import MEKA
-from eigenlabel.methods.kernels import Kernel, check_kernel, make_kernel
+from eigenlabel.methods.kernels import HISTOGRAMS, Kernel, check_kernel, make_kernel
 from eigenlabel.methods.views import (
     FittedTable,
     Views,
@@ -120,6 +121,16 @@ class ViewKernelsMixin(ViewsMixin):
             chosen = MEKA(**APPROXIMATIONS[chosen], random_state=self.random_state)
         fitted.features = _approximation(chosen, kernel, name)
         return fitted, np.asarray(fitted.features.fit_transform(table))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        given = self.kernel.values() if isinstance(self.kernel, Mapping) else [self.kernel]
+        named = {kernel for kernel in given if isinstance(kernel, str)}
+        tags.input_tags.pairwise = self._one_precomputed()
+        tags.input_tags.positive_only = bool(named & set(HISTOGRAMS))
+        tags.input_tags.sparse = "chi2" not in named
+        tags.input_tags.allow_nan = self.views is not None
+        return tags
 
 
 def _approximation(transformer: Any, kernel: Kernel, view: str) -> Any:
