@@ -153,6 +153,24 @@ def test_directions_are_those_that_every_view_has(sets):
         MultisetCCA().fit([G[:1] for G in sets])
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_dependent_columns_of_a_view_are_no_directions(sets, seed):
+    rng = np.random.default_rng(seed)
+    thin = rng.standard_normal((60, 2)) @ rng.standard_normal((2, 5))
+    assert MultisetCCA(4, ridge=1e-9).fit([sets[0], sets[2], thin]).n_components_ == 2
+
+
+def test_directions_are_in_order_and_signs_fixed(sets, rng):
+    sets = [G[rng.permutation(60)] + rng.standard_normal(G.shape) for G in sets]
+    model = MultisetCCA(3, ridge=[0.1, 10.0, 100.0], **EXACT).fit(sets)
+    Z = list(model.view_scores(sets).values())
+    between = sum(Z[i].T @ Z[j] for i in range(3) for j in range(3) if i != j)
+    np.testing.assert_allclose(between, np.diag(np.diag(between)), atol=1e-10)
+    assert (np.diff(np.diag(between)) < 0).all()
+    lead = np.argmax(abs(model.object_scores_), axis=0)
+    assert (model.object_scores_[lead, np.arange(3)] > 0).all()
+
+
 def test_sweeps_that_do_not_suffice_are_told(sets):
     with pytest.warns(ConvergenceWarning, match=r"last of 1 sweeps still changed .*wanted 1e-12"):
         MultisetCCA(2, n_sweeps=1, tol=1e-12).fit(sets)
