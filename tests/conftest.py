@@ -1,6 +1,7 @@
 """Shared fixtures: seeds, matrices of every shape, and where real data lie."""
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -47,3 +48,21 @@ def data_folder():
     if not folder.is_dir():
         pytest.skip(f"no real data: {folder} is not there; set EIGENLABEL_DATA to a folder with it")
     return folder
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, name="it.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.fixture(params=["polars", "pandas"])
+def engine(request, monkeypatch):
+    """Read tables with polars, then as if only pandas were there."""
+    if request.param == "pandas":
+        monkeypatch.setitem(sys.modules, "polars", None)
+    return request.param
