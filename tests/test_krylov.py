@@ -9,7 +9,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from eigenlabel import CCA, MDDM, PCA, SharedSubspaceClassifier, SharedSubspaceClassifierCV
 from eigenlabel.core import krylov, operators, spectral
 from eigenlabel.core.heldout import heldout
-from eigenlabel.core.krylov import KernelKrylovFactor, KrylovFactor, preconditioned_cg, shifted_cg
+from eigenlabel.core.kernel_krylov import KernelKrylovFactor, preconditioned_cg
+from eigenlabel.core.krylov import KrylovFactor, shifted_cg
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.spectral import CovarianceFactor, GramFactor, factorise
 from eigenlabel.datasets import make_shared_subspace

@@ -18,7 +18,8 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from eigenlabel.core._types import Floats, Ints
 from eigenlabel.core.eigen import descending_eigh, fix_signs, positive_count
-from eigenlabel.core.krylov import KernelKrylovFactor, KrylovFactor
+from eigenlabel.core.kernel_krylov import KernelKrylovFactor
+from eigenlabel.core.krylov import KrylovFactor
 from eigenlabel.core.operators import CentredOperator, row_blocks
 from eigenlabel.core.ridge import diagonalise
 from eigenlabel.core.spectral import (

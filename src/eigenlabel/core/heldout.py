@@ -22,7 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenlabel.core._types import Floats, Ints, Matrix
-from eigenlabel.core.krylov import KernelKrylovFactor, KrylovFactor
+from eigenlabel.core.kernel_krylov import KernelKrylovFactor
+from eigenlabel.core.krylov import KrylovFactor
 from eigenlabel.core.operators import CentredOperator, weighted_mean
 from eigenlabel.core.ridge import SAFE, ReducedSystem, diagonalise
 from eigenlabel.core.spectral import (

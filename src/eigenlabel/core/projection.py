@@ -12,7 +12,8 @@ import scipy.linalg
 
 from eigenlabel.core._types import Floats
 from eigenlabel.core.eigen import descending_eigh, positive_count, rank_tolerance
-from eigenlabel.core.krylov import KernelKrylovFactor, KrylovFactor
+from eigenlabel.core.kernel_krylov import KernelKrylovFactor
+from eigenlabel.core.krylov import KrylovFactor
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.spectral import CovarianceFactor, Factor, GramFactor
 

@@ -3,7 +3,7 @@
 ``ridge(s) = (Xc'WXc / n + s I)^-1 Xc'WT / n`` with ``n`` the total weight. Wide X and kernels go
 through the n x n Gram matrix (coefficients are dual, one per sample), tall X through the d x d
 covariance (coefficients are weights, one per feature), what fits neither through products
-(``core.krylov``). All factors have the same verbs.
+(``core.krylov``, ``core.kernel_krylov``). All factors have the same verbs.
 """
 
 import os
@@ -15,7 +15,8 @@ from scipy.linalg import lapack
 
 from eigenlabel.core._types import Floats
 from eigenlabel.core.eigen import rank_tolerance
-from eigenlabel.core.krylov import KernelKrylovFactor, KrylovFactor
+from eigenlabel.core.kernel_krylov import KernelKrylovFactor
+from eigenlabel.core.krylov import KrylovFactor
 from eigenlabel.core.operators import CentredOperator, total_weight, weighted_mean
 from eigenlabel.core.ridge import ShiftedSystem
 from eigenlabel.core.sizes import readable

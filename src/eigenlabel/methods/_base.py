@@ -19,7 +19,7 @@ from eigenlabel._validation import (
     check_weights,
 )
 from eigenlabel.core.eigen import rank_tolerance
-from eigenlabel.core.krylov import KernelKrylovFactor
+from eigenlabel.core.kernel_krylov import KernelKrylovFactor
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.spectral import (
     Factor,

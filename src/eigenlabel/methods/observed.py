@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from eigenlabel.core.heldout import Fold, FoldBlock, heldout
-from eigenlabel.core.krylov import KernelKrylovFactor
+from eigenlabel.core.kernel_krylov import KernelKrylovFactor
 from eigenlabel.core.masked import MaskedFactor, MaskedFold, masked_heldout, number_patterns
 from eigenlabel.core.spectral import Factor
 
