@@ -42,10 +42,10 @@ def at_once(X, Y):
 
 
 def processor_seconds(function):
-    """Give the processor's seconds: a busy machine does not count."""
+    """Give the processor's seconds, as a busy machine does not count then, and the result."""
     start = time.process_time()
-    function()
-    return time.process_time() - start
+    result = function()
+    return time.process_time() - start, result
 
 
 def time_workers(workers, parts, n, d, m, repeats):
@@ -80,12 +80,16 @@ def compare_workers(quick):
 
 
 def main(quick):
-    n, d, m, blocks = (20_000, 2**9, 20, 100) if quick else (300_000, 2**12, 50, 100)
+    n, d, m, blocks = (20_000, 2**9, 20, 100) if quick else (1_000_000, 2**12, 100, 100)
     X, Y = make_text(n, d, 50, m)
     calls = {"stream": partial(stream, X, Y, blocks), "at once": partial(at_once, X, Y)}
-    difference = np.abs(stream(X, Y, blocks) - at_once(X, Y)).max()
-    rounds = [{name: processor_seconds(call) for name, call in calls.items()} for _ in range(3)]
-    times = {name: np.array([each[name] for each in rounds]) for name in calls}
+    times, coefs = {name: [] for name in calls}, {}
+    for _ in range(3):
+        for name, call in calls.items():
+            took, coefs[name] = processor_seconds(call)
+            times[name].append(took)
+    times = {name: np.array(each) for name, each in times.items()}
+    difference = np.abs(coefs["stream"] - coefs["at once"]).max()
     ratio = float(np.median(times["stream"] / times["at once"]))
     middle = {name: float(np.median(t)) for name, t in times.items()}
     lines = [
