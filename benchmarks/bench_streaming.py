@@ -67,8 +67,8 @@ def time_workers(workers, parts, n, d, m, repeats):
 
 
 def compare_workers(quick):
-    n, d, parts, repeats = (5_000, 2**9, 4, 3) if quick else (40_000, 2**11, 8, 3)
-    (one, single), (two, double) = (time_workers(w, parts, n, d, 20, repeats) for w in (1, 2))
+    n, d, m, parts = (5_000, 2**9, 20, 4) if quick else (125_000, 2**12, 100, 8)
+    (one, single), (two, double) = (time_workers(w, parts, n, d, m, 3) for w in (1, 2))
     difference = float(np.abs(single - double).max() / np.abs(single).max())
     lines = [
         "",
