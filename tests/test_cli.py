@@ -156,6 +156,8 @@ def test_compare_goes_on_and_prints_the_same(folder, tmp_path, capsys):
     words += ["--splits", 3, "--metrics", "f1_macro,hamming_loss", "-o", tmp_path / "runs"]
     assert run(*words, "--dry-run") == 0
     assert "9 of 9 runs to do" in capsys.readouterr().out
+    assert run(*words, "--so-far") == 1
+    assert "none of these runs is recorded" in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()
     assert run(*words, "--report", tmp_path / "page.html") == 0
     first = capsys.readouterr().out
@@ -164,6 +166,14 @@ def test_compare_goes_on_and_prints_the_same(folder, tmp_path, capsys):
     assert f"logistic          {mean:.4f} ±" in first
     assert run(*words, "--format", "markdown") == 0
     assert f"| logistic | {mean:.4f} ±" in capsys.readouterr().out
+    lines = (tmp_path / "runs" / "records.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "half").mkdir()
+    (tmp_path / "half" / "records.jsonl").write_text("".join(lines[:4]))
+    assert run(*words[:-1], tmp_path / "half", "--so-far") == 0
+    partly = capsys.readouterr().out
+    assert "ridge" in partly
+    assert "logistic" not in partly
+    assert len(read_records(tmp_path / "half")) == 4, "nothing is run"
     assert read_records(tmp_path / "runs") == records
     assert "A closer look" in (tmp_path / "page.html").read_text()
     assert run("report", tmp_path / "runs", "-o", tmp_path / "again.html") == 0

@@ -122,6 +122,9 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
         "--workers", type=positive, default=1, metavar="N", help="processes (default 1)"
     )
     parser.add_argument("--dry-run", action="store_true", help="print the plan and its cost")
+    parser.add_argument(
+        "--so-far", action="store_true", help="run nothing, print what the records there tell"
+    )
     parser.add_argument("--format", choices=FORMS, default="text", help="of printed tables")
     parser.add_argument("--report", metavar="PAGE", help="write an HTML page")
 
@@ -173,7 +176,7 @@ def _compare(arguments: argparse.Namespace) -> None:
     if arguments.dry_run:
         print(plan(protocol, arguments.output))
         return
-    records = run(protocol, arguments.output, workers=arguments.workers)
+    records = _records(protocol, arguments.output, arguments)
     good = [r for r in records if "error" not in r]
     if not good:
         _tell_failures(records)
@@ -184,6 +187,18 @@ def _compare(arguments: argparse.Namespace) -> None:
         sections += example_sections(protocol, reference)
         _write_page(protocol.name, sections, arguments.report, arguments)
     _tell_failures(records)
+
+
+def _records(
+    protocol: Protocol, folder: str, arguments: argparse.Namespace
+) -> list[dict[str, Any]]:
+    """Run what is not done yet, unless only what is there is asked for."""
+    if not arguments.so_far:
+        return run(protocol, folder, workers=arguments.workers)
+    records = plan(protocol, folder).done
+    if not records:
+        raise DataError(folder, "none of these runs is recorded in it")
+    return records
 
 
 def _print_summary(
@@ -255,7 +270,7 @@ def _reproduce(arguments: argparse.Namespace) -> None:
         if arguments.dry_run:
             print(plan(protocol, folder))
             return
-        records = run(protocol, folder, workers=arguments.workers)
+        records = _records(protocol, folder, arguments)
     if isinstance(table, Curves):
         sections = _print_curves(table, records, arguments.format)
     elif isinstance(table, Contest):
