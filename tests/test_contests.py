@@ -129,8 +129,8 @@ def test_a_parameter_that_is_set_is_not_tuned():
     assert catalogue.make("JEC", {"n_neighbors": 7}).n_neighbors == 7  # nothing is left to tune
     tuned = catalogue.make("KGHA", {"ridge": 2.0})
     assert (set(tuned.param_grid), tuned.estimator.ridge) == ({"trade_off"}, 2.0)
-    inner = "estimator__estimator__estimator__C"
-    assert not hasattr(catalogue.make("SVM", {inner: 3.0}), "param_grid")
+    inner = {"estimator__estimator__alpha": 3.0}
+    assert not hasattr(catalogue.make("ASO_SVM", inner), "param_grid")
     tuned = catalogue.make("CCA+Ridge", {"estimator__estimator__then__alpha": 3.0})
     assert set(tuned.param_grid) == {"estimator__projection__reg"}
     own = {"estimator__projection__reg": [0.1, 1.0]}

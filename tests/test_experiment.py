@@ -414,7 +414,7 @@ QUICK = [n for n in METHODS if n in SOME or not any(part in n for part in SLOW)]
 def test_every_method_of_the_catalogue_learns(name):
     data = make_shared_subspace(150, 10, 4, 2, prevalence=0.3, noise=0.1, random_state=0)
     quick = {
-        "SVM": {"param_grid": {"estimator__estimator__C": [0.1, 1.0]}},
+        "SVM": {"estimator__param_grid": {"C": [0.1, 1.0]}},
         "CCA+Ridge": {"param_grid": {"estimator__projection__reg": [0.1, 1.0]}},
         "many-labels": {"n_components": 3},
     }
@@ -434,6 +434,9 @@ def test_chosen_parameters_are_found_inside():
     tuned = make("linear-svm", grid={"estimator__estimator__C": [1.0, 2.0]}).fit(data.X, data.Y)
     assert chosen_parameters(tuned) == tuned.best_params_
     assert chosen_parameters(LinearSVC()) == {}
+    by_label = make("SVM", {"estimator__param_grid": {"C": [0.1, 1.0]}}).fit(data.X, data.Y)
+    inside = by_label.estimator_.best_params_
+    assert chosen_parameters(by_label) == {"C": [one["C"] for one in inside]}
 
 
 def test_records_are_plain_json(tmp_path):

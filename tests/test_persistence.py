@@ -56,7 +56,7 @@ NAMES += ["CCA+Ridge"]
 @pytest.mark.parametrize("name", NAMES)
 def test_every_method_comes_back(name, data, tmp_path):
     quick = {
-        "SVM": {"param_grid": {"estimator__estimator__C": [1.0]}},
+        "SVM": {"estimator__param_grid": {"C": [1.0]}},
         "CCA+Ridge": {"param_grid": {"estimator__projection__reg": [1.0]}},
         "many-labels": {"n_components": 3},
     }.get(name)

@@ -15,6 +15,7 @@ from eigenlabel.methods.multiset import MultisetCCA
 from eigenlabel.methods.multivariate import SVMPerfClassifier
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.networks import GaussianFields
+from eigenlabel.methods.per_label import OneVsRestSearchCV
 from eigenlabel.methods.projected import DimensionsPath, ProjectedClassifierCV, dimensions_path
 from eigenlabel.methods.projection import (
     CCA,
@@ -64,6 +65,7 @@ __all__ = [
     "MtSDA",
     "MtSDACV",
     "MultisetCCA",
+    "OneVsRestSearchCV",
     "OrthogonalCentroid",
     "ProjectedClassifierCV",
     "SVMPerfClassifier",

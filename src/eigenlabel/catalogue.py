@@ -28,6 +28,7 @@ from eigenlabel.methods.kgha import KGHA
 from eigenlabel.methods.margin import ASOClassifier
 from eigenlabel.methods.multivariate import SVMPerfClassifier
 from eigenlabel.methods.neighbours import MLkNN
+from eigenlabel.methods.per_label import OneVsRestSearchCV
 from eigenlabel.methods.projection import CCA, LDA, MDDM, HypergraphSpectral
 from eigenlabel.methods.projection_spectral import LPP, MLSI, PCA, PLS, DiscriminativeSelector
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
@@ -116,7 +117,7 @@ def _paper_svm(**parameters: Any) -> Any:
 
 
 def _paper_tuned_svm() -> Any:
-    return search(_paper_svm(), {"estimator__estimator__C": 10.0 ** np.arange(-5, 6)})
+    return ThresholdedClassifier(OneVsRestSearchCV(), strategy="f1", cv=None)
 
 
 def _paper_projection(
@@ -294,7 +295,9 @@ METHODS: dict[str, Method] = {
         "one-vs-rest logistic regression with our thresholds",
     ),
     "ML_LS": Method(_paper_subspace, "shared subspace in the papers' setting"),
-    "SVM": Method(_paper_tuned_svm, "linear SVM in the papers' setting, C by 5 folds"),
+    "SVM": Method(
+        _paper_tuned_svm, "linear SVM in the papers' setting, C of each label by 5 folds"
+    ),
     "SVM_C": Method(_paper_svm, "linear SVM in the papers' setting, C = 1"),
     "CCA+Ridge": Method(_paper_cca_ridge, "CCA and ridge regression in the papers' setting"),
     "CCA+SVM": Method(_paper_cca_svm, "CCA and a linear SVM in the papers' setting"),
@@ -395,4 +398,8 @@ def chosen_parameters(model: Any) -> dict[str, Any]:
     for part in parts:
         if part is not None and not isinstance(part, str):
             found |= chosen_parameters(part)
-    return found | dict(getattr(model, "best_params_", {}))
+    best = getattr(model, "best_params_", {})
+    if isinstance(best, list):  # by label
+        names = dict.fromkeys(name for one in best for name in one)
+        best = {name: [one.get(name) for one in best] for name in names}
+    return found | dict(best)

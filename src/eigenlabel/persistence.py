@@ -39,6 +39,7 @@ from eigenlabel.methods.margin import ASOClassifier
 from eigenlabel.methods.multiset import MultisetCCA
 from eigenlabel.methods.multivariate import SVMPerfClassifier
 from eigenlabel.methods.neighbours import MLkNN
+from eigenlabel.methods.per_label import OneVsRestSearchCV
 from eigenlabel.methods.ridge_tagger import KernelRidgeTagger
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
@@ -61,6 +62,7 @@ _OURS = (
     MtSDACV,
     ASOClassifier,
     SVMPerfClassifier,
+    OneVsRestSearchCV,
     projection.MDDM,
     projection.CCA,
     projection.OPLS,

@@ -1,0 +1,186 @@
+"""One binary classifier a label, each tuned for its own label."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+from sklearn.model_selection import ParameterGrid
+from sklearn.svm import LinearSVC
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_consistent_length
+
+from eigenlabel._validation import check_choice, check_data
+from eigenlabel.core.heldout import Fold
+from eigenlabel.labels import LabelCodec
+from eigenlabel.methods._base import ScoreClassifier
+from eigenlabel.methods._search import list_folds
+from eigenlabel.thresholds import PerLabelF1
+
+COSTS = tuple(10.0**k for k in range(-5, 6))  # Ji, Tang, Yu, Ye (TKDD 2010)
+
+
+def _f1(t: np.ndarray, s: np.ndarray) -> float:
+    """Give F1 at the threshold that is best for these scores."""
+    rule = PerLabelF1()
+    cut = rule.fit(s[:, None], t[:, None])
+    return float(f1_score(t, rule.decide(s[:, None], cut)[:, 0], zero_division=0))
+
+
+SCORINGS = {"f1": _f1, "auc": roc_auc_score, "average_precision": average_precision_score}
+
+
+class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
+    """Fit one binary classifier a label, with the parameters that are best for that label.
+
+    A grid search for all labels together gives rare and frequent labels the same parameters; here
+    held-out scores of each label choose its own. Label sets are those of scores above zero
+    (probabilities above a half): put :class:`ThresholdedClassifier` around it for better ones.
+
+    Cost: candidates times folds times labels fits of the binary classifier.
+
+    Parameters
+    ----------
+    estimator : binary classifier with decision_function or predict_proba, or None
+        None is scikit-learn's ``LinearSVC()``.
+    param_grid : dict or list of dicts as of GridSearchCV, or None
+        None is ``{"C": [1e-5, 1e-4, ..., 1e5]}``. Of equally good candidates the first one wins.
+    cv : int, splitter, or iterable of (train, test)
+        An int is a MultilabelStratifiedKFold.
+    scoring : "f1", "auc" or "average_precision"
+        Of a label's held-out scores, all folds together; "f1" at the best threshold for them.
+    n_jobs : int or None
+        Candidates that are tried in parallel.
+
+    Attributes
+    ----------
+    estimators_ : list of the fitted classifiers, None for a label that is always or never there
+    best_params_ : list of dicts, by label
+    best_scores_ : (n_labels,), NaN where no candidate could be scored
+    cv_results_ : dict with ``params`` and ``label_test_score`` (candidates, n_labels)
+    classes_ : (n_labels,), columns of a label matrix, or classes of a vector y
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Examples
+    --------
+    >>> from eigenlabel import OneVsRestSearchCV
+    >>> from eigenlabel.datasets import make_shared_subspace
+    >>> data = make_shared_subspace(n_samples=200, n_labels=4, random_state=0)
+    >>> model = OneVsRestSearchCV(param_grid={"C": [0.01, 1.0]}).fit(data.X, data.Y)
+    >>> len(model.best_params_), model.predict(data.X).shape
+    (4, (200, 4))
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        param_grid: Any = None,
+        *,
+        cv: Any = 5,
+        scoring: str = "f1",
+        n_jobs: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> "OneVsRestSearchCV":
+        """Tune and fit.
+
+        Parameters
+        ----------
+        X : dense or sparse (n_samples, n_features)
+        y : 0/1 label matrix (n_samples, n_labels), dense or sparse, or a vector of classes
+        """
+        check_choice("scoring", self.scoring, tuple(SCORINGS))
+        X = check_data(self, X, reset=True)
+        self._codec, Y = LabelCodec.fit(y)
+        check_consistent_length(X, Y)
+        self.classes_ = self._codec.classes
+        candidates = self._candidates()
+        folds = list_folds(self.cv, X, y, None, self._codec, np.arange(len(Y)))
+        found = Parallel(n_jobs=self.n_jobs)(
+            delayed(_score_candidate)(self._make(one), X, Y, folds, self.scoring)
+            for one in candidates
+        )
+        self.cv_results_ = {"params": candidates, "label_test_score": np.array(found)}
+        table = np.nan_to_num(self.cv_results_["label_test_score"], nan=-np.inf)
+        best = table.argmax(axis=0)
+        self.best_params_ = [candidates[k] for k in best]
+        self.best_scores_ = self.cv_results_["label_test_score"][best, np.arange(Y.shape[1])]
+        self.estimators_ = [
+            _fit(self._make(one), X, t) for one, t in zip(self.best_params_, Y.T, strict=True)
+        ]
+        self._constant = np.where(Y.any(axis=0), 1.0, -1.0)  # of labels without a classifier
+        return self
+
+    def _candidates(self) -> list[dict[str, Any]]:
+        grid = self.param_grid
+        if grid is None:
+            grid = {"C": list(COSTS)}
+        candidates = list(ParameterGrid(grid))
+        if not candidates:
+            raise ValueError("param_grid has no candidates.")
+        return candidates
+
+    def _make(self, parameters: dict[str, Any]) -> Any:
+        base = LinearSVC() if self.estimator is None else self.estimator
+        return clone(base).set_params(**parameters)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        X = check_data(self, X, reset=False)
+        return np.column_stack(
+            [_margins(one, X, c) for one, c in zip(self.estimators_, self._constant, strict=True)]
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None:
+            tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+def _fit(model: Any, X: Any, t: np.ndarray) -> Any:
+    """Fit a classifier to one label; None where there is nothing to tell apart."""
+    return model.fit(X, t.astype(int)) if t.any() and not t.all() else None
+
+
+def _margins(model: Any, X: Any, constant: float) -> np.ndarray:
+    """Give scores that are positive where the label is rather there."""
+    if model is None:
+        return np.full(X.shape[0], constant)
+    if hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(X), dtype=float)
+    if hasattr(model, "predict_proba"):
+        return np.asarray(2.0 * model.predict_proba(X)[:, 1] - 1.0)
+    raise TypeError(
+        f"{type(model).__name__} has neither decision_function nor predict_proba: labels are tuned "
+        "by their scores."
+    )
+
+
+def _score_candidate(
+    model: Any, X: Any, Y: np.ndarray, folds: list[Fold], scoring: str
+) -> np.ndarray:
+    """Give the score of each label (m,) with one candidate; NaN where it is undefined."""
+    total, times = np.zeros(Y.shape), np.zeros(len(Y))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the fit that is kept tells its own
+        for train, test in folds:
+            rows = np.setdiff1d(np.arange(len(Y)), test) if train is None else train
+            times[test] += 1
+            for j, t in enumerate(Y.T):
+                constant = 1.0 if t[rows].all() else -1.0
+                total[test, j] += _margins(_fit(clone(model), X[rows], t[rows]), X[test], constant)
+    tested = times > 0
+    S = total[tested] / times[tested, None]
+    out = np.full(Y.shape[1], np.nan)
+    for j, t in enumerate(Y[tested].T):
+        if t.any() and not t.all():
+            out[j] = SCORINGS[scoring](t, S[:, j])
+    return out
