@@ -80,6 +80,26 @@ def test_labels_that_are_always_or_never_there(data):
     assert np.isfinite(model.best_scores_[2:]).all()
 
 
+def test_samples_held_out_again_count_by_their_mean(data):
+    """Some are never held out, one part of training has a label on every sample."""
+    t = data.Y[:, 0]
+    always, rest = np.flatnonzero(t), np.arange(40)
+    folds = [(np.arange(40, 150), rest), (always, rest), (np.arange(60, 150), np.arange(50))]
+    model = OneVsRestSearchCV(LogisticRegression(), {"C": [1.0]}, cv=folds, scoring="auc")
+    total, times = np.zeros(150), np.zeros(150)
+    for train, test in folds:
+        times[test] += 1
+        if t[train].all():
+            total[test] += 1.0
+        else:
+            total[test] += (
+                LogisticRegression().fit(data.X[train], t[train]).decision_function(data.X[test])
+            )
+    held = times > 0
+    wanted = roc_auc_score(t[held], total[held] / times[held])
+    assert model.fit(data.X, data.Y).best_scores_[0] == pytest.approx(wanted)
+
+
 def test_classes_of_a_vector(data):
     y = np.array(["a", "b", "c"])[np.argmax(data.X[:, :3], axis=1)]
     model = OneVsRestSearchCV(LogisticRegression(), GRID, cv=3).fit(data.X, y)

@@ -109,8 +109,7 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
             for one in candidates
         )
         self.cv_results_ = {"params": candidates, "label_test_score": np.array(found)}
-        table = np.nan_to_num(self.cv_results_["label_test_score"], nan=-np.inf)
-        best = table.argmax(axis=0)
+        best = self.cv_results_["label_test_score"].argmax(axis=0)  # NaN is so for all candidates
         self.best_params_ = [candidates[k] for k in best]
         self.best_scores_ = self.cv_results_["label_test_score"][best, np.arange(Y.shape[1])]
         self.estimators_ = [
