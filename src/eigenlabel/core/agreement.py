@@ -25,7 +25,7 @@ from eigenlabel.core.hats import Hat
 
 DENSE = 800  # up to so many samples LAPACK finds all eigenvectors sooner than Lanczos a few
 
-DEPENDENT = 1e-12  # share of the largest eigenvalue below which columns depend on one another
+DEPENDENT = 1e-12  # share of the whole below which a direction is rounding
 NOTHING = 1e-24  # share of scores that a constant view predicts, by rounding
 
 
@@ -224,29 +224,26 @@ def match_sets(n: int, terms: Sequence[Term], X: Floats, n_sweeps: int, tol: flo
     max over W: sum over pairs of tr(Z_i'Z_j),  W_j'(Phi_j'Phi_j + c_j I)W_j = I
 
     With the other sets held fixed and S their sum, centred, the best is
-    ``Z_j = H_j S (S'H_j S)^-1/2``: the polar factor, from products with the hat matrix alone. The
-    terms' weights do not count. Directions that some set has not are left out, the last first.
+    ``Z_j = H_j S (S'H_j S)^-1/2``: the polar factor, from products with the hat matrix alone, with
+    any directions of the set where S has none of it. The terms' weights do not count. There are as
+    many directions as every set has.
     """
     sets = [(term.hat, _all_or(term.rows)) for term in terms]
-    while X.shape[1]:
-        found = [_best_targets(hat, X[rows]) for hat, rows in sets]
-        if all(one is not None for one in found):
-            break
+    found = [_best_targets(hat, X[rows], X[rows]) for hat, rows in sets]
+    while X.shape[1] and any(one is None for one in found):
         X = X[:, :-1]
-    p = X.shape[1]
-    if not p:
-        return Matched([X[rows] for _, rows in sets], np.zeros(1), 0.0)
+        found = [_best_targets(hat, X[rows], X[rows]) for hat, rows in sets]
     targets = [one for one in found if one is not None]
+    p = X.shape[1]
     Z = [_variates(n, hat, rows, B) for (hat, rows), B in zip(sets, targets, strict=True)]
     objective, change = [_pair_agreement(Z)], 0.0
-    if len(sets) == 1:
+    if len(sets) == 1 or not p:
         return Matched(targets, np.array(objective), change)
     for _ in range(n_sweeps):
         change = 0.0
         for j, (hat, rows) in enumerate(sets):
-            B = _best_targets(hat, (sum(Z) - Z[j])[rows])
-            if B is None:  # the others have nothing in common with this set
-                continue
+            B = _best_targets(hat, (sum(Z) - Z[j])[rows], targets[j])
+            assert B is not None  # the directions that it had will do
             new = _variates(n, hat, rows, B)
             change = max(change, float(np.linalg.norm(new - Z[j])) / np.sqrt(p))
             Z[j], targets[j] = new, B
@@ -259,14 +256,41 @@ def match_sets(n: int, terms: Sequence[Term], X: Floats, n_sweeps: int, tol: flo
     return Matched([B @ (signs * turn) for B in targets], np.array(objective), change)
 
 
-def _best_targets(hat: Hat, S: Floats) -> Floats | None:
-    """Give ``Sc (Sc'H Sc)^-1/2``, or None if S and the set share fewer directions than columns."""
+def _best_targets(hat: Hat, S: Floats, before: Floats) -> Floats | None:
+    """Give B of S's width with ``B'H B = I`` and the largest ``tr(B'H S)``.
+
+    Where S has fewer directions of the set, those of ``before`` are taken, or any. None if the set
+    itself has fewer than S has columns.
+    """
     Sc = S - S.mean(axis=0)
     M = Sc.T @ hat.apply(Sc)
     values, V = np.linalg.eigh((M + M.T) / 2)
-    if values[0] <= max(DEPENDENT * values[-1], NOTHING * np.sum(Sc**2)):
-        return None
-    return np.asarray(Sc @ (V / np.sqrt(values)) @ V.T)
+    there = values > max(DEPENDENT * values.max(initial=0.0), NOTHING * np.sum(Sc**2))
+    B = np.zeros_like(Sc)
+    B[:, there] = Sc @ (V[:, there] / np.sqrt(values[there]))
+    if not there.all():
+        more = _complete(hat, B[:, there], before, int(np.count_nonzero(~there)))
+        if more is None:
+            return None
+        B[:, ~there] = more
+    return np.asarray(B @ V.T)
+
+
+def _complete(hat: Hat, B: Floats, before: Floats, k: int) -> Floats | None:
+    """Give k more columns T with ``T'H T = I`` and ``T'H B = 0``, or None if there are not so many.
+
+    From the columns before if they have them, else from random ones.
+    """
+    width = B.shape[1] + k
+    for C in (before, np.random.default_rng(0).standard_normal((len(B), width))):
+        T = C - C.mean(axis=0)
+        size = np.einsum("ij,ij->", T, hat.apply(T))
+        for _ in range(2):  # once more for what cancellation left
+            T = T - B @ (B.T @ hat.apply(T))
+        values, V = descending_eigh(T.T @ hat.apply(T))
+        if values[k - 1] > max(DEPENDENT * size, NOTHING * np.sum(C**2)):
+            return np.asarray(T @ (V[:, :k] / np.sqrt(values[:k])))
+    return None
 
 
 def _variates(n: int, hat: Hat, rows: "Ints | slice", B: Floats) -> Floats:

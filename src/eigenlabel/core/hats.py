@@ -133,9 +133,12 @@ def centred_kernel(K: Floats, tolerance: float | None = None) -> tuple[CholeskyS
 
     The constant direction, which centring leaves without any weight, is lifted to the mean
     eigenvalue: a hat with an intercept treats it apart, and the matrix stays well conditioned.
+    What a constant kernel leaves is rounding, and made zero.
     """
     Kc, row_mean = centre_gram(K, None)
     n = len(Kc)
+    if np.trace(Kc) <= n * float(np.finfo(np.float64).eps) * np.abs(np.diag(K)).sum():
+        Kc[:] = 0.0
     Kc += np.trace(Kc) / max(1, n) ** 2
     return CholeskySystem(Kc, tolerance), row_mean
 

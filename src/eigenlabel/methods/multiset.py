@@ -118,16 +118,31 @@ class MultisetCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewHatsMix
         if n < 2:
             raise ValueError(f"Views agree on 2 samples at least, got n_samples = {n}.")
         training = self._fit_views(views)
-        terms = [Term(v.hat, 1.0, None if len(v.rows) == n else v.rows) for v in training]
+        here = self._check_common(n, training)
+        place = np.cumsum(here) - 1  # among samples that some view has
+        count = int(here.sum())
+        terms = [
+            Term(v.hat, 1.0, None if len(v.rows) == count else place[v.rows]) for v in training
+        ]
         widths = [v.samples.shape[1] if v.kernel.linear else len(v.rows) - 1 for v in training]
-        p = min(int(self.n_components), n - 1, *widths)
+        p = min(int(self.n_components), count - 1, *widths)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        start = HatSum(n, terms)
+        start = HatSum(count, terms)
         X0 = start.scores(top_eigenvectors(start, p, rng)[1])
-        found = match_sets(n, terms, X0, self.n_sweeps, self.tol)
+        found = match_sets(count, terms, X0, self.n_sweeps, self.tol)
         self._report(found)
         self._store(n, found, training)
         return self
+
+    def _check_common(self, n: int, training: list[TrainingView]) -> np.ndarray:
+        """Give which samples some view has; each view must share some with another."""
+        has = np.zeros((len(training), n), dtype=bool)
+        for row, view in zip(has, training, strict=True):
+            row[view.rows] = True
+        for name, row in zip(self.view_names_, has, strict=True):
+            if len(has) > 1 and not (row & (has.sum(axis=0) > 1)).any():
+                raise ValueError(f"View {name!r} has no sample that another view has.")
+        return np.asarray(has.any(axis=0))
 
     def _report(self, found: Matched) -> None:
         if not found.targets[0].shape[1]:
