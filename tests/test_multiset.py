@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import hadamard
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
@@ -147,8 +148,10 @@ def test_directions_are_those_that_every_view_has(sets):
     thin = np.outer(np.arange(60.0), [1, 2, 3])
     model = MultisetCCA(3).fit([sets[0], sets[2], thin])
     assert model.n_components_ == 1
-    with pytest.raises(ValueError, match="no direction that all views have"):
-        MultisetCCA().fit([sets[0], np.ones((60, 2))])
+    constant = np.full((60, 2), np.pi)
+    for settings in ({}, {"kernel": "rbf"}, {"kernel": "rbf", "ridge": 1e-6}, {"ridge": 0}):
+        with pytest.raises(ValueError, match="no direction that all views have: is a view const"):
+            MultisetCCA(**settings).fit([sets[0], sets[1], constant])
     with pytest.raises(ValueError, match="2 samples at least"):
         MultisetCCA().fit([G[:1] for G in sets])
 
@@ -158,6 +161,45 @@ def test_dependent_columns_of_a_view_are_no_directions(sets, seed):
     rng = np.random.default_rng(seed)
     thin = rng.standard_normal((60, 2)) @ rng.standard_normal((2, 5))
     assert MultisetCCA(4, ridge=1e-9).fit([sets[0], sets[2], thin]).n_components_ == 2
+
+
+H = hadamard(8)[:, 1:].astype(float)  # columns without any correlation
+
+
+@pytest.mark.parametrize(
+    ("columns", "p", "wanted"),
+    [
+        ([[0, 1], [0, 2], [3, 4]], 1, 1.0),  # the third has nothing in common with the others
+        ([[0, 1], [1, 2]], 2, 1.0),
+        ([[0, 1], [2, 3], [4, 5]], 2, 0.0),
+        ([[5, 4], [2, 0, 3], [0, 5, 2]], 2, 1 + np.sqrt(2)),  # of many starts the best
+    ],
+)
+def test_views_without_correlation_have_directions_all_the_same(columns, p, wanted):
+    model = MultisetCCA(p, ridge=0).fit([H[:, index] for index in columns])
+    assert model.n_components_ == p
+    assert model.objective_[-1] == pytest.approx(wanted, abs=1e-9)
+    Z = model.view_scores([H[:, index] for index in columns]).values()
+    for z in Z:
+        np.testing.assert_allclose(z.T @ z, np.eye(p), atol=1e-9)
+
+
+def test_factors_of_a_design(rng):
+    a, b = np.divmod(rng.permutation(12), 4)
+    model = MultisetCCA(2).fit([np.eye(3)[a], np.eye(4)[b]])
+    np.testing.assert_allclose(model.correlations_[0, 1], 0, atol=1e-9)
+
+
+def test_a_sample_without_any_view_has_no_part(sets):
+    more = [np.vstack([G[:30], np.full((1, G.shape[1]), np.nan), G[30:]]) for G in sets]
+    model, wanted = (MultisetCCA(2, **EXACT).fit(tables) for tables in (more, sets))
+    np.testing.assert_allclose(model.transform(sets), wanted.transform(sets), atol=1e-9)
+    np.testing.assert_array_equal(model.object_scores_[30], 0)
+    apart = [np.vstack([G, np.full_like(G, np.nan)]) for G in sets[:2]]
+    with pytest.raises(ValueError, match="View 'view0' has no sample that another view has"):
+        MultisetCCA().fit([apart[0], apart[1][::-1]])
+    with pytest.raises(ValueError, match="View 'view1' must be a matrix"):
+        MultisetCCA().fit([sets[0], sets[1][:, 0]])
 
 
 def test_directions_are_in_order_and_signs_fixed(sets, rng):

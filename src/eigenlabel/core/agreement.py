@@ -26,7 +26,6 @@ from eigenlabel.core.hats import Hat
 DENSE = 800  # up to so many samples LAPACK finds all eigenvectors sooner than Lanczos a few
 
 DEPENDENT = 1e-12  # share of the whole below which a direction is rounding
-NOTHING = 1e-24  # share of scores that a constant view predicts, by rounding
 
 
 @dataclass(frozen=True)
@@ -265,14 +264,15 @@ def _best_targets(hat: Hat, S: Floats, before: Floats) -> Floats | None:
     Sc = S - S.mean(axis=0)
     M = Sc.T @ hat.apply(Sc)
     values, V = np.linalg.eigh((M + M.T) / 2)
-    there = values > max(DEPENDENT * values.max(initial=0.0), NOTHING * np.sum(Sc**2))
+    there = values > max(DEPENDENT * values.max(initial=0.0), hat.rounding * np.sum(Sc**2))
     B = np.zeros_like(Sc)
     B[:, there] = Sc @ (V[:, there] / np.sqrt(values[there]))
     if not there.all():
         more = _complete(hat, B[:, there], before, int(np.count_nonzero(~there)))
         if more is None:
             return None
-        B[:, ~there] = more
+        U, _, Wt = np.linalg.svd(hat.apply(more).T @ before @ V[:, ~there])
+        B[:, ~there] = more @ U @ Wt  # turned so that what need not change does not
     return np.asarray(B @ V.T)
 
 
@@ -288,7 +288,7 @@ def _complete(hat: Hat, B: Floats, before: Floats, k: int) -> Floats | None:
         for _ in range(2):  # once more for what cancellation left
             T = T - B @ (B.T @ hat.apply(T))
         values, V = descending_eigh(T.T @ hat.apply(T))
-        if values[k - 1] > max(DEPENDENT * size, NOTHING * np.sum(C**2)):
+        if values[k - 1] > max(DEPENDENT * size, hat.rounding * np.sum(C**2)):
             return np.asarray(T @ (V[:, :k] / np.sqrt(values[:k])))
     return None
 

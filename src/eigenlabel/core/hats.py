@@ -13,6 +13,8 @@ from eigenlabel.core.operators import BLOCK_BYTES, CentredOperator
 from eigenlabel.core.ridge import SAFE, kept
 from eigenlabel.core.spectral import centre_gram
 
+PRODUCTS, DIFFERENCES = 1e-24, 1e-14  # rounding of x'H x from products alone, and of x'(x - c A x)
+
 
 class KernelFactor(Protocol):
     """What a hat needs of a kernel matrix, exact or approximate."""
@@ -148,6 +150,7 @@ class Hat(Protocol):
 
     n: int
     rank: int | None  # of the root, without the intercept; None where there is no small one
+    rounding: float  # the share of targets below which what it fits may be rounding
 
     def apply(self, B: Floats) -> Floats:
         """H B: the fitted values of targets B."""
@@ -198,6 +201,7 @@ class KernelHat:
         # A solution by rank has no part outside the kernel's range, where B - c A would keep B.
         by_rank = isinstance(factor, CholeskySystem) and not factor.regular(ridge)
         self._by_products = ridge == 0 or by_rank
+        self.rounding = PRODUCTS if self._by_products else DIFFERENCES
 
     def _solve(self, B: Floats) -> tuple[Floats, Floats]:
         A = self.factor.solve(B, [self.ridge])[0]
@@ -247,6 +251,8 @@ class KernelHat:
 
 class LinearHat:
     """The hat matrix of linear ridge regression through the d x d covariance, for tall X."""
+
+    rounding = PRODUCTS
 
     def __init__(self, operator: CentredOperator, ridge: float, centre: bool = True) -> None:
         self.operator, self.n, self._centre = operator, operator.shape[0], centre
@@ -312,6 +318,7 @@ class IndicatorHat:
     """Category means: the hat matrix of regression on a sparse indicator matrix G (n, k)."""
 
     rank: int | None = None
+    rounding = PRODUCTS
 
     def __init__(self, G: Matrix) -> None:
         self.n = G.shape[0]

@@ -146,7 +146,10 @@ class MultisetCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewHatsMix
 
     def _report(self, found: Matched) -> None:
         if not found.targets[0].shape[1]:
-            raise ValueError("There is no direction that all views have: is a view constant?")
+            raise ValueError(
+                "There is no direction that all views have: is a view constant, or its ridge too "
+                "large for its scale?"
+            )
         if found.change >= self.tol > 0:
             warnings.warn(
                 f"The last of {self.n_sweeps} sweeps still changed the scores by "

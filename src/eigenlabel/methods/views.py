@@ -134,7 +134,7 @@ def is_several(X: Any) -> bool:
         return True
     if not isinstance(X, (list, tuple)):
         return False
-    return bool(X) and all(table is None or _is_matrix(table) for table in X)
+    return bool(X) and (all(t is None for t in X) or any(_is_matrix(t) for t in X))
 
 
 def _is_matrix(table: Any) -> bool:
