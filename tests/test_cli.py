@@ -157,7 +157,8 @@ def test_compare_goes_on_and_prints_the_same(folder, tmp_path, capsys):
     assert run(*words, "--dry-run") == 0
     assert "9 of 9 runs to do" in capsys.readouterr().out
     assert run(*words, "--so-far") == 1
-    assert "none of these runs is recorded" in capsys.readouterr().err
+    assert "no such folder: nothing is recorded yet" in capsys.readouterr().err
+    assert run(*words, "--so-far", "--dry-run") == 2
     assert not (tmp_path / "runs").exists()
     assert run(*words, "--report", tmp_path / "page.html") == 0
     first = capsys.readouterr().out
@@ -169,11 +170,15 @@ def test_compare_goes_on_and_prints_the_same(folder, tmp_path, capsys):
     lines = (tmp_path / "runs" / "records.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "half").mkdir()
     (tmp_path / "half" / "records.jsonl").write_text("".join(lines[:4]))
-    assert run(*words[:-1], tmp_path / "half", "--so-far") == 0
-    partly = capsys.readouterr().out
+    page = tmp_path / "half.html"
+    assert run(*words[:-1], tmp_path / "half", "--so-far", "--report", page) == 0
+    partly, told = capsys.readouterr()
     assert "ridge" in partly
     assert "logistic" not in partly
+    assert "nan" not in partly
+    assert "4 of 9 runs are recorded" in told
     assert len(read_records(tmp_path / "half")) == 4, "nothing is run"
+    assert "A closer look" not in page.read_text(), "nor fitted for the page"
     assert read_records(tmp_path / "runs") == records
     assert "A closer look" in (tmp_path / "page.html").read_text()
     assert run("report", tmp_path / "runs", "-o", tmp_path / "again.html") == 0
@@ -197,6 +202,9 @@ def test_failed_runs_are_an_exit_code(folder, tmp_path, capsys):
     captured = capsys.readouterr()
     assert "1 of 2 runs failed; the first: bad on d, split 0" in captured.err
     assert "ridge" in captured.out
+    again = ["compare", tmp_path / "p.toml", "-o", tmp_path / "runs", "--splits", 1, "--so-far"]
+    assert run(*again) == 1
+    assert "1 of 2 runs failed" in capsys.readouterr().err
 
 
 def test_reproduce_lists_and_prints(data_folder, tmp_path, capsys, monkeypatch):

@@ -24,6 +24,7 @@ from sklearn.svm import LinearSVC
 
 from eigenlabel import SharedSubspaceClassifierCV, catalogue, metrics
 from eigenlabel.catalogue import METHODS, chosen_parameters, make
+from eigenlabel.core.operators import n_threads
 from eigenlabel.datasets import DataError, make_shared_subspace, save, save_npz
 from eigenlabel.experiment import (
     Data,
@@ -110,7 +111,7 @@ def test_workers_give_the_same_records(tmp_path):
         for records in (alone, together)
     )
     assert a == b
-    assert {r["machine"]["threads"] for r in together} == {max(1, os.cpu_count() // 2)}
+    assert {r["machine"]["threads"] for r in together} == {max(1, n_threads() // 2)}
 
 
 class Failing(ClassifierMixin, BaseEstimator):
@@ -663,7 +664,7 @@ def test_a_record_tells_sizes_threads_times_and_memory(tmp_path):
         (record,) = run(protocol, tmp_path / str(workers), workers=workers)
         assert (record["train_size"], record["test_size"]) == (60, 30)
         assert (record["n_features"], record["n_labels"]) == (4, 5), "a column for each value"
-        limit = max(1, os.cpu_count() // workers)
+        limit = max(1, n_threads() // workers)
         assert record["parameters"]["threads"] <= limit == record["machine"]["threads"]
         assert record["parameters"]["big"] == "inf"
         assert record["parameters"]["kind"] == 2.0

@@ -76,26 +76,30 @@ def test_labels_that_are_always_or_never_there(data):
     model = OneVsRestSearchCV(LogisticRegression(), GRID, cv=KFold(3)).fit(data.X, Y)
     assert model.estimators_[0] is model.estimators_[1] is None
     np.testing.assert_array_equal(model.predict(data.X)[:, :2], Y[:, :2])
-    assert np.isnan(model.best_scores_[:2]).all()
-    assert np.isfinite(model.best_scores_[2:]).all()
+    table = model.cv_results_["label_test_score"]
+    assert np.isnan(model.best_scores_[:3]).all(), "nothing is known of one positive alone"
+    assert np.isfinite(table[:, 3:]).all()
+    common = GRID["C"][int(table[:, 3:].mean(axis=1).argmax())]
+    assert [p["C"] for p in model.best_params_[:3]] == 3 * [common]
 
 
 def test_samples_held_out_again_count_by_their_mean(data):
-    """Some are never held out, one part of training has a label on every sample."""
+    """Some are never held out; a training part with a label on every sample does not count."""
     t = data.Y[:, 0]
-    always, rest = np.flatnonzero(t), np.arange(40)
-    folds = [(np.arange(40, 150), rest), (always, rest), (np.arange(60, 150), np.arange(50))]
+    always = np.flatnonzero(t)
+    folds = [
+        (np.arange(40, 150), np.arange(40)),
+        (always, np.arange(60)),
+        (np.arange(60, 150), np.arange(50)),
+    ]
     model = OneVsRestSearchCV(LogisticRegression(), {"C": [1.0]}, cv=folds, scoring="auc")
     total, times = np.zeros(150), np.zeros(150)
-    for train, test in folds:
+    for train, test in (folds[0], folds[2]):
+        one = LogisticRegression().fit(data.X[train], t[train])
+        total[test] += one.decision_function(data.X[test])
         times[test] += 1
-        if t[train].all():
-            total[test] += 1.0
-        else:
-            total[test] += (
-                LogisticRegression().fit(data.X[train], t[train]).decision_function(data.X[test])
-            )
     held = times > 0
+    assert held.sum() == 50
     wanted = roc_auc_score(t[held], total[held] / times[held])
     assert model.fit(data.X, data.Y).best_scores_[0] == pytest.approx(wanted)
 
@@ -144,6 +148,11 @@ def test_a_classifier_without_scores(data):
 
     with pytest.raises(TypeError, match="neither decision_function nor predict_proba"):
         OneVsRestSearchCV(Mute(), {"alpha": [1e-3]}).fit(data.X, data.Y)
+
+
+def test_what_is_no_classifier(data):
+    with pytest.raises(TypeError, match="estimator must be a classifier or None, got 'svm'"):
+        OneVsRestSearchCV("svm", GRID).fit(data.X, data.Y)
 
 
 def test_kernels_are_classifiers_too(data):

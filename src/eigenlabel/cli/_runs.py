@@ -121,8 +121,9 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers", type=positive, default=1, metavar="N", help="processes (default 1)"
     )
-    parser.add_argument("--dry-run", action="store_true", help="print the plan and its cost")
-    parser.add_argument(
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--dry-run", action="store_true", help="print the plan and its cost")
+    instead.add_argument(
         "--so-far", action="store_true", help="run nothing, print what the records there tell"
     )
     parser.add_argument("--format", choices=FORMS, default="text", help="of printed tables")
@@ -184,7 +185,8 @@ def _compare(arguments: argparse.Namespace) -> None:
     _print_summary(good, protocol.metrics, reference, arguments.format)
     if arguments.report:
         sections = comparison_sections(records, protocol.metrics, reference)
-        sections += example_sections(protocol, reference)
+        if not arguments.so_far:  # they are of a model that is fitted for them
+            sections += example_sections(protocol, reference)
         _write_page(protocol.name, sections, arguments.report, arguments)
     _tell_failures(records)
 
@@ -195,9 +197,14 @@ def _records(
     """Run what is not done yet, unless only what is there is asked for."""
     if not arguments.so_far:
         return run(protocol, folder, workers=arguments.workers)
-    records = plan(protocol, folder).done
+    if not Path(folder).is_dir():
+        raise DataError(folder, "no such folder: nothing is recorded yet")
+    tasks = plan(protocol, folder).tasks
+    last = {record["key"]: record for record in read_records(folder)}
+    records = [last[task.key] for task in tasks if task.key in last]
     if not records:
         raise DataError(folder, "none of these runs is recorded in it")
+    print(f"{len(records)} of {len(tasks)} runs are recorded.", file=sys.stderr)
     return records
 
 
@@ -215,7 +222,8 @@ def _print_summary(
                         f"{pair.wins}/{pair.ties}/{pair.losses}",
                         f"{found['holm'][data, method]:.3g}",
                     )
-                rows.append((data, method, f"{mean:.4f} ± {std:.4f}", str(n), *tests))
+                figure = f"{mean:.4f} ± {std:.4f}" if n > 1 else f"{mean:.4f}"
+                rows.append((data, method, figure, str(n), *tests))
         header = ("data", "method", metric, "splits", f"{reference} won/tied/lost", "p (Holm)")
         print(format_table(header, rows, form))
         ranking = found["ranking"]
@@ -322,15 +330,17 @@ def _number(value: float | None, std: float | None = None) -> str:
     return text if std is None else f"{text} ± {std:.4f}"
 
 
-def _row(row: Row) -> tuple[str, ...]:
+def _row(row: Row, most: int) -> tuple[str, ...]:
+    """Give the cells of a row; ``most`` is the number of runs that other figures are means of."""
     difference = row.difference
+    few = f" ({row.n} of {most} runs)" if row.ours is not None and row.n < most else ""
     mark = {True: "*", False: "", None: ""}[row.outside]
     return (
         row.dataset,
         row.metric,
         row.method,
         _number(row.paper, row.paper_std),
-        _number(row.ours, row.ours_std) or row.why,
+        _number(row.ours, row.ours_std) + few or row.why,
         "" if difference is None else f"{difference:+.4f}{mark}",
     )
 
@@ -339,7 +349,10 @@ def _print_comparison(table: Table, rows: list[Row], form: str) -> None:
     shown = [r for r in rows if r.dataset in table.data]
     print(table.title + "\n")
     header = ("data", "metric", "method", "paper", "ours", "difference")
-    print(format_table(header, [_row(r) for r in shown], form))
+    most: dict[str, int] = {}
+    for row in shown:
+        most[row.dataset] = max(row.n, most.get(row.dataset, 0))
+    print(format_table(header, [_row(r, most[r.dataset]) for r in shown], form))
     remarks = [
         *(f"missing method: {method}" for method in table.missing()),
         *(f"missing data: {dataset} ({why})" for dataset, why in table.lacking.items()),

@@ -10,6 +10,7 @@ from joblib import Parallel, delayed, parallel_config
 
 from eigenlabel._progress import progress
 from eigenlabel._validation import check_number
+from eigenlabel.core.operators import n_threads
 from eigenlabel.experiment._protocol import Protocol, fingerprint
 from eigenlabel.experiment._records import appending, read_records
 from eigenlabel.experiment._task import Task, count_splits, execute, leave_with_parent
@@ -99,10 +100,11 @@ def run(protocol: Protocol, folder: Any, *, workers: int = 1) -> list[dict[str, 
     ----------
     protocol : Protocol
     folder : where ``records.jsonl`` is or will be
-    workers : processes; the machine's cores are shared out among them
+    workers : processes; the cores that this one may use (OMP_NUM_THREADS of them, if that is set)
+        are shared out among them
     """
     check_number("workers", workers, 1, integer=True)
-    threads = max(1, (os.cpu_count() or 1) // workers)
+    threads = max(1, n_threads() // workers)
     with appending(folder) as records:
         todo = plan(protocol, folder)
         found = {r["key"]: r for r in todo.done}

@@ -45,7 +45,7 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
     Parameters
     ----------
     estimator : binary classifier with decision_function or predict_proba, or None
-        None is scikit-learn's ``LinearSVC()``.
+        None is scikit-learn's ``LinearSVC(random_state=0)``.
     param_grid : dict or list of dicts as of GridSearchCV, or None
         None is ``{"C": [1e-5, 1e-4, ..., 1e5]}``. Of equally good candidates the first one wins.
     cv : int, splitter, or iterable of (train, test)
@@ -59,7 +59,8 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
     ----------
     estimators_ : list of the fitted classifiers, None for a label that is always or never there
     best_params_ : list of dicts, by label
-    best_scores_ : (n_labels,), NaN where no candidate could be scored
+    best_scores_ : (n_labels,), NaN for labels of which held-out scores tell nothing, such as those
+        with one positive sample; they get the candidate that is best for the others on average
     cv_results_ : dict with ``params`` and ``label_test_score`` (candidates, n_labels)
     classes_ : (n_labels,), columns of a label matrix, or classes of a vector y
     n_features_in_, feature_names_in_ : as in scikit-learn
@@ -98,6 +99,8 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
         y : 0/1 label matrix (n_samples, n_labels), dense or sparse, or a vector of classes
         """
         check_choice("scoring", self.scoring, tuple(SCORINGS))
+        if self.estimator is not None and not hasattr(self.estimator, "get_params"):
+            raise TypeError(f"estimator must be a classifier or None, got {self.estimator!r}.")
         X = check_data(self, X, reset=True)
         self._codec, Y = LabelCodec.fit(y)
         check_consistent_length(X, Y)
@@ -109,9 +112,13 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
             for one in candidates
         )
         self.cv_results_ = {"params": candidates, "label_test_score": np.array(found)}
-        best = self.cv_results_["label_test_score"].argmax(axis=0)  # NaN is so for all candidates
+        table = self.cv_results_["label_test_score"]
+        undefined = np.isnan(table).all(axis=0)
+        # Labels that tell nothing take what is best for the others.
+        common = int(table[:, ~undefined].mean(axis=1).argmax()) if not undefined.all() else 0
+        best = np.where(undefined, common, table.argmax(axis=0))
         self.best_params_ = [candidates[k] for k in best]
-        self.best_scores_ = self.cv_results_["label_test_score"][best, np.arange(Y.shape[1])]
+        self.best_scores_ = table[best, np.arange(Y.shape[1])]
         self.estimators_ = [
             _fit(self._make(one), X, t) for one, t in zip(self.best_params_, Y.T, strict=True)
         ]
@@ -128,7 +135,7 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
         return candidates
 
     def _make(self, parameters: dict[str, Any]) -> Any:
-        base = LinearSVC() if self.estimator is None else self.estimator
+        base = LinearSVC(random_state=0) if self.estimator is None else self.estimator
         return clone(base).set_params(**parameters)
 
     def _scores(self, X: Any) -> np.ndarray:
@@ -139,8 +146,9 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if self.estimator is not None:
-            tags.input_tags = get_tags(self.estimator).input_tags
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
+            tags.input_tags.positive_only = get_tags(self.estimator).input_tags.positive_only
         return tags
 
 
@@ -166,20 +174,23 @@ def _margins(model: Any, X: Any, constant: float) -> np.ndarray:
 def _score_candidate(
     model: Any, X: Any, Y: np.ndarray, folds: list[Fold], scoring: str
 ) -> np.ndarray:
-    """Give the score of each label (m,) with one candidate; NaN where it is undefined."""
-    total, times = np.zeros(Y.shape), np.zeros(len(Y))
+    """Give the score of each label (m,) with one candidate; NaN where it is undefined.
+
+    Test parts whose training part has a label always or never do not count for it: no candidate
+    would have anything to do with their scores.
+    """
+    total, times = np.zeros(Y.shape), np.zeros(Y.shape)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the fit that is kept tells its own
         for train, test in folds:
             rows = np.setdiff1d(np.arange(len(Y)), test) if train is None else train
-            times[test] += 1
             for j, t in enumerate(Y.T):
-                constant = 1.0 if t[rows].all() else -1.0
-                total[test, j] += _margins(_fit(clone(model), X[rows], t[rows]), X[test], constant)
-    tested = times > 0
-    S = total[tested] / times[tested, None]
+                fitted = _fit(clone(model), X[rows], t[rows])
+                if fitted is not None:
+                    total[test, j] += _margins(fitted, X[test], 0.0)
+                    times[test, j] += 1
     out = np.full(Y.shape[1], np.nan)
-    for j, t in enumerate(Y[tested].T):
-        if t.any() and not t.all():
-            out[j] = SCORINGS[scoring](t, S[:, j])
+    for j, (t, tested) in enumerate(zip(Y.T, times.T > 0, strict=True)):
+        if t[tested].any() and not t[tested].all():
+            out[j] = SCORINGS[scoring](t[tested], total[tested, j] / times[tested, j])
     return out
