@@ -9,10 +9,20 @@ import numpy as np
 import pytest
 import skops.io
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    LeaveOneOut,
+    PredefinedSplit,
+    ShuffleSplit,
+)
 from sklearn.pipeline import make_pipeline
 
-from eigenlabel import ProjectedClassifierCV, SharedSubspaceClassifier
+from eigenlabel import (
+    ProjectedClassifierCV,
+    SharedSubspaceClassifier,
+    SharedSubspaceClassifierCV,
+)
 from eigenlabel.catalogue import METHODS, make
 from eigenlabel.datasets import DataError, make_shared_subspace
 from eigenlabel.experiment import scores_of
@@ -64,6 +74,17 @@ def test_every_method_comes_back(name, data, tmp_path):
     again = round_trip(model, data, tmp_path / "m.skops")
     np.testing.assert_array_equal(again.predict(data.X), model.predict(data.X))
     np.testing.assert_array_equal(scores_of(again, data.X), scores_of(model, data.X))
+
+
+@pytest.mark.parametrize(
+    "cv", [LeaveOneOut(), KFold(3), ShuffleSplit(2, random_state=0), PredefinedSplit([0, 1] * 30)]
+)
+def test_splitters_come_back(cv, data, tmp_path):
+    X, Y = data.X[:60], data.Y[:60]
+    model = SharedSubspaceClassifierCV([0.0], [0.1], cv=cv).fit(X, Y)
+    again = round_trip(model, data, tmp_path / "m.skops")
+    assert type(again.cv) is type(cv)
+    np.testing.assert_array_equal(again.fit(X, Y).oof_scores_, model.oof_scores_)
 
 
 @pytest.mark.parametrize("kind", PREPARATIONS)

@@ -111,6 +111,19 @@ TRUSTED = frozenset(
     | {"numpy.dtype", "scipy.sparse._csr.csr_array"}
     | {f"sklearn.metrics._scorer.{name}" for name in ("_Scorer", "_PassthroughScorer")}
 )
+# Splitters of scikit-learn that models keep as parameters: numbers and nothing else.
+TRUSTED |= {
+    f"sklearn.model_selection._split.{name}"
+    for name in (
+        "GroupKFold",
+        "KFold",
+        "LeaveOneOut",
+        "PredefinedSplit",
+        "ShuffleSplit",
+        "StratifiedKFold",
+        "StratifiedShuffleSplit",
+    )
+}
 FORM = 1
 
 
