@@ -394,7 +394,8 @@ OTHERS = [
     if hasattr(getattr(eigenlabel, name), "fit")
     and isinstance(getattr(eigenlabel, name), type)
     # These take no label matrix.
-    and name not in ("PCA", "LPP", "MEKA", "HomogeneityAnalysis", *[c.__name__ for c in BOTH])
+    and name
+    not in ("PCA", "LPP", "MEKA", "HomogeneityAnalysis", "MultisetCCA", *[c.__name__ for c in BOTH])
 ]
 
 
