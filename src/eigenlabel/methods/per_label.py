@@ -18,6 +18,7 @@ from eigenlabel.core.heldout import Fold
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods._base import ScoreClassifier
 from eigenlabel.methods._search import list_folds
+from eigenlabel.methods.thresholded import score_method
 from eigenlabel.thresholds import PerLabelF1
 
 COSTS = tuple(10.0**k for k in range(-5, 6))  # Ji, Tang, Yu, Ye (TKDD 2010)
@@ -161,14 +162,9 @@ def _margins(model: Any, X: Any, constant: float) -> np.ndarray:
     """Give scores that are positive where the label is rather there."""
     if model is None:
         return np.full(X.shape[0], constant)
-    if hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(X), dtype=float)
-    if hasattr(model, "predict_proba"):
-        return np.asarray(2.0 * model.predict_proba(X)[:, 1] - 1.0)
-    raise TypeError(
-        f"{type(model).__name__} has neither decision_function nor predict_proba: labels are tuned "
-        "by their scores."
-    )
+    method = score_method(model)
+    found = getattr(model, method)(X)
+    return np.asarray(2.0 * found[:, 1] - 1.0 if method == "predict_proba" else found, dtype=float)
 
 
 def _score_candidate(

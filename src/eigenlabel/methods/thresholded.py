@@ -24,13 +24,14 @@ from eigenlabel.thresholds import Rule, Top, Zero, get_rule
 ARRAYS = 6  # of samples x labels that fitting thresholds holds at once
 
 
-def _response(estimator: Any) -> str:
+def score_method(estimator: Any) -> str:
+    """Give the name of the method that scores samples, margins before probabilities."""
     for method in ("decision_function", "predict_proba"):
         if hasattr(estimator, method):
             return method
     raise TypeError(
-        f"{type(estimator).__name__} has neither decision_function nor predict_proba: thresholds "
-        "need scores."
+        f"{type(estimator).__name__} has neither decision_function nor predict_proba: scores are "
+        "needed."
     )
 
 
@@ -132,7 +133,7 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             self.oof_scores_ = self._collect_scores(X, target, fit_params)
             self.thresholds_ = self._rule.fit(self.oof_scores_, Y, fit_params.get("sample_weight"))
         if isinstance(self._rule, Zero) and hasattr(self, "thresholds_"):
-            half = 0.5 if _response(self.estimator_) == "predict_proba" else 0.0
+            half = 0.5 if score_method(self.estimator_) == "predict_proba" else 0.0
             self.thresholds_ += half  # the probability where both answers are equally likely
         self.classes_ = getattr(self.estimator_, "classes_", self._codec.classes)
         for name in ("n_features_in_", "feature_names_in_"):
@@ -171,7 +172,7 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             cv=cv,
             n_jobs=self.n_jobs,
             params=fit_params or None,
-            method=_response(self.estimator_),
+            method=score_method(self.estimator_),
         )
         return _as_matrix(response, len(self._codec.classes))
 
@@ -192,7 +193,7 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self._codec.decode(self._rule.decide(scores, self.thresholds_))
 
     def _scores(self, estimator: Any, X: Any) -> np.ndarray:
-        return _as_matrix(getattr(estimator, _response(estimator))(X), len(self._codec.classes))
+        return _as_matrix(getattr(estimator, score_method(estimator))(X), len(self._codec.classes))
 
     @available_if(_delegates("decision_function"))
     def decision_function(self, X: Any) -> Any:
