@@ -80,6 +80,16 @@ def test_centre_gram_equals_centred_features(rng):
     np.testing.assert_allclose(row_mean, X @ np.average(X, axis=0, weights=w), atol=1e-13)
 
 
+def test_symmetric_part_and_the_place_farthest_from_it(rng, monkeypatch):
+    monkeypatch.setattr(spectral, "TILE", 3)
+    K = rng.standard_normal((8, 8))
+    S, (i, j) = spectral.symmetric_part(K)
+    np.testing.assert_array_equal(S, (K + K.T) / 2)
+    assert abs(K - K.T)[i, j] == abs(K - K.T).max()
+    assert i < j
+    assert spectral.symmetric_part(np.eye(4))[1] == (0, 0)
+
+
 def test_nearest_psd_drops_the_negative_part(rng):
     Q = np.linalg.qr(rng.standard_normal((6, 6)))[0]
     lam = np.array([-2.0, -1e-3, 0.0, 0.5, 1.0, 4.0])

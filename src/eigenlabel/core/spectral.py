@@ -17,7 +17,7 @@ from eigenlabel.core._types import Floats
 from eigenlabel.core.eigen import rank_tolerance
 from eigenlabel.core.kernel_krylov import KernelKrylovFactor
 from eigenlabel.core.krylov import KrylovFactor
-from eigenlabel.core.operators import CentredOperator, total_weight, weighted_mean
+from eigenlabel.core.operators import CentredOperator, row_blocks, total_weight, weighted_mean
 from eigenlabel.core.ridge import ShiftedSystem
 from eigenlabel.core.sizes import readable
 from eigenlabel.core.statistics import Statistics
@@ -45,6 +45,25 @@ def scaled_gram(Kc: Floats, root: Floats | None, centred: bool) -> Floats:
     return M
 
 
+TILE = 512  # rows and columns of a tile: transposed tiles stay in the cache
+
+
+def symmetric_part(K: Floats) -> tuple[Floats, tuple[int, int]]:
+    """Give ``(K + K') / 2`` as a new matrix, and where K is farthest from symmetric."""
+    S, worst, place = np.empty_like(K), -1.0, (0, 0)
+    for i in range(0, len(K), TILE):
+        for j in range(i, len(K), TILE):
+            rows, columns = slice(i, i + TILE), slice(j, j + TILE)
+            above, below = K[rows, columns], K[columns, rows].T
+            S[rows, columns] = (above + below) / 2
+            S[columns, rows] = S[rows, columns].T
+            off = np.abs(above - below)
+            if off.max() > worst:
+                a, b = np.unravel_index(off.argmax(), off.shape)
+                worst, place = float(off.max()), (i + int(a), j + int(b))
+    return S, place
+
+
 def nearest_psd(K: Floats, tolerance: float) -> tuple[Floats, Floats | None, float]:
     """Give K without its negative eigenvalues, the eigenvectors kept, and the smallest eigenvalue.
 
@@ -52,10 +71,10 @@ def nearest_psd(K: Floats, tolerance: float) -> tuple[Floats, Floats | None, flo
     back as it is, at the price of one Cholesky factor, with None and 0.
     """
     n = K.shape[0]
-    bound = float(np.abs(K).sum(axis=1).max()) if n else 0.0
+    bound = max((float(np.abs(K[rows]).sum(axis=1).max()) for rows in row_blocks(n, n)), default=0)
     lifted = K.copy()
     lifted.flat[:: n + 1] += max(tolerance * bound, np.finfo(float).tiny)
-    if lapack.dpotrf(lifted, lower=1, overwrite_a=1)[1] == 0:
+    if lapack.dpotrf(lifted.T, lower=1, clean=0, overwrite_a=1)[1] == 0:  # .T: no copy
         return K, None, 0.0
     lam, Q = np.linalg.eigh(K)
     if lam[0] >= -tolerance * bound:

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import KERNEL_PARAMS, manhattan_distances, pairwis
 
 from eigenlabel._validation import check_choice, check_number
 from eigenlabel.core.eigen import rank_tolerance
-from eigenlabel.core.spectral import check_memory, nearest_psd
+from eigenlabel.core.spectral import check_memory, nearest_psd, symmetric_part
 
 KERNELS = (
     "linear",
@@ -155,6 +155,18 @@ def check_kernel(name: Any, gamma: Any, degree: Any, coef0: Any) -> None:
     check_number("coef0", coef0, -np.inf)
 
 
+def checked_symmetric(K: np.ndarray, precision: np.dtype, what: str) -> np.ndarray:
+    """Give the symmetric part of a finite matrix that is symmetric up to rounding, or refuse."""
+    S, (i, j) = symmetric_part(K)
+    largest = max(K.max(), -K.min())
+    if abs(K[i, j] - K[j, i]) > largest * np.sqrt(np.finfo(precision).eps):
+        raise ValueError(
+            f"The {what} is not symmetric: K[{i}, {j}] = {K[i, j]:.6g} but "
+            f"K[{j}, {i}] = {K[j, i]:.6g}. Pass (K + K.T) / 2 if that is what you mean."
+        )
+    return S
+
+
 def training_kernel(
     kernel: Kernel, X: Any, view: str, repair: bool
 ) -> tuple[np.ndarray, np.ndarray | None]:
@@ -171,14 +183,8 @@ def training_kernel(
         raise ValueError(f"kernel={kernel.name!r} gives NaN or infinity on {view}.")
     if not callable(kernel.name) and kernel.name not in DOUBTFUL:
         return K, None
-    off = np.abs(K - K.T)
-    if off.max() > np.abs(K).max() * np.sqrt(np.finfo(precision).eps):
-        i, j = np.unravel_index(off.argmax(), K.shape)
-        raise ValueError(
-            f"The kernel matrix of {view} is not symmetric: K[{i}, {j}] = {K[i, j]:.6g} but "
-            f"K[{j}, {i}] = {K[j, i]:.6g}. Pass (K + K.T) / 2 if that is what you mean."
-        )
-    K, kept, negative = nearest_psd((K + K.T) / 2, rank_tolerance(len(K), precision))
+    K = checked_symmetric(K, precision, f"kernel matrix of {view}")
+    K, kept, negative = nearest_psd(K, rank_tolerance(len(K), precision))
     if kept is not None:
         if not kept.shape[1]:
             raise ValueError(
