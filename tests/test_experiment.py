@@ -20,9 +20,9 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
-from eigenlabel import SharedSubspaceClassifierCV, catalogue, metrics
+from eigenlabel import MDDM, SharedSubspaceClassifierCV, catalogue, metrics
 from eigenlabel.catalogue import METHODS, chosen_parameters, make
 from eigenlabel.core.operators import n_threads
 from eigenlabel.datasets import DataError, make_shared_subspace, save, save_npz
@@ -708,6 +708,23 @@ def test_a_grid_over_the_classifier_fits_the_projection_once_a_fold():
     again = pickle.loads(pickle.dumps(tuned))
     assert not again.estimator.memory._kept
     np.testing.assert_array_equal(again.predict(data.X), tuned.predict(data.X))
+
+
+def test_one_kernel_matrix_for_all_labels_equals_an_svc_for_each():
+    data = planted()
+    train, test = data.X[:80], data.X[80:]
+    step = catalogue.OnGaussianKernel(MDDM(kernel="rbf"), 0.05)
+    model = make_pipeline(step, OneVsRestClassifier(SVC(C=10.0, kernel="precomputed")))
+    model.fit(train, data.Y[:80])
+    projection = MDDM(kernel="rbf", gamma=0.05).fit(train, data.Y[:80])
+    svm = SVC(C=10.0, gamma=0.05).fit(projection.transform(train), data.Y[:80, 1])
+    found = svm.decision_function(projection.transform(test))
+    # libsvm computes kernels its own way, and stops at 1e-3
+    np.testing.assert_allclose(model.decision_function(test)[:, 1], found, atol=2e-3)
+    widest = (
+        make("mddm:PCA+SVM-rbf").estimator.set_params(kernel__gamma=0.3).fit(train, data.Y[:80])
+    )
+    assert widest[0].projection_.projection_.gamma == 0.3
 
 
 def test_last_fits_forget_the_oldest():
