@@ -25,6 +25,8 @@ from eigenlabel import (
     OrthogonalCentroid,
     metrics,
 )
+from eigenlabel.core import projection as core_projection
+from eigenlabel.core.operators import CentredOperator
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.label_factors import hypergraph, label_correlation, square_root
 
@@ -478,6 +480,44 @@ def test_lpp_of_a_width_that_joins_nothing_says_so(rng):
         assert (LPP(2, n_neighbors=5, width=width).fit(X).eigenvalues_ >= 0).all()
     with pytest.warns(UserWarning, match="LPP found no direction: the features do not vary"):
         assert LPP().fit(np.ones((20, 3))).n_components_ == 0
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.5, 1.0])
+def test_the_complement_in_blocks_is_gram_schmidt_one_by_one(rng, monkeypatch, mu):
+    monkeypatch.setattr(core_projection, "BLOCK", 4)
+    X = sp.csr_array(rng.standard_normal((8, 15)) * (rng.random((8, 15)) < 0.5))
+    Y = labels_of(X.toarray(), rng, 2)
+    draws = {"projection": "uncorrelated", "mu": mu, "complement": True}
+    model = MDDM(15, **draws, random_state=3).fit(X, Y)
+    Xc, drawn = centre(X.toarray()), np.random.RandomState(3)
+    N, P = mu * Xc.T @ Xc + (1 - mu) * np.eye(15), model.components_[:2].T
+    while P.shape[1] < model.n_components_:
+        p = drawn.standard_normal(15)
+        for _ in range(3):
+            p = p - P @ (P.T @ N @ p)
+        P = np.column_stack([P, p / np.sqrt(p @ N @ p)])
+    np.testing.assert_allclose(model.components_.T, P, atol=1e-6)  # the last ones are hard to tell
+    assert model.n_components_ == np.linalg.matrix_rank(N) == (7 if mu == 1 else 15)
+    fewer = MDDM(6, **draws, random_state=3).fit(X, Y)
+    np.testing.assert_allclose(fewer.components_, model.components_[:6], atol=1e-10)
+
+
+@pytest.mark.parametrize("constraint", [(0.0, 1.0), (0.5, 0.5), (1.0, 0.0)])
+def test_the_complement_is_orthonormal_to_rounding(rng, constraint):
+    X = rng.standard_normal((200, 300)) * np.geomspace(1e-2, 1e2, 300)
+    Xc, (scale, ridge) = centre(X), constraint
+    N = scale * Xc.T @ Xc + ridge * np.eye(300)
+    P = core_projection.complement(
+        CentredOperator(X), np.empty((300, 0)), 300, constraint, np.random.RandomState(0)
+    )
+    assert P.shape[1] == (300 if ridge else 199)
+    if not ridge:  # what rounding leaves of a direction that is not there is positive or negative
+        operator, begun = CentredOperator(X[:20]), np.empty((300, 0))
+        draws = [np.random.RandomState(seed) for seed in range(40)]
+        found = [core_projection.complement(operator, begun, 25, constraint, d) for d in draws]
+        assert [p.shape[1] for p in found] == [19] * 40
+    # N itself is known to eps of its largest eigenvalue, which is 1e7 and more of P's columns
+    np.testing.assert_allclose(P.T @ N @ P, np.eye(P.shape[1]), atol=1e-12 if not scale else 1e-9)
 
 
 def test_directions_of_the_complement_are_directions(rng):

@@ -287,6 +287,7 @@ def test_a_share_of_the_dimension_is_the_projection_fitted_at_it(monkeypatch):
     direct = PCA(n_components=3).fit(data.X).transform(data.X)
     half = AtShare(PCA(), 0.5).fit(data.X, data.Y).transform(data.X)
     np.testing.assert_allclose(half, direct, atol=1e-12)
+    assert AtShare(PCA(), 0.5, 0.6).fit(data.X, data.Y).projection_.n_components_ == 4
     selected = AtShare(DiscriminativeSelector(), 0.5).fit(data.X, data.Y).transform(data.X)
     expected = DiscriminativeSelector(3).fit(data.X, data.Y).transform(data.X)
     np.testing.assert_array_equal(selected, expected)
@@ -300,9 +301,13 @@ def test_the_rbf_methods_tune_every_width():
         "projection__label_gamma": 5,
     }
     np.testing.assert_allclose(tuned.param_grid["projection__gamma"], [50, 5, 0.5, 0.05, 0.005])
-    inner = catalogue.make("mddm:PCA+SVM-rbf")
-    assert list(inner.param_grid) == ["projection__projection__gamma"]
-    assert set(inner.estimator["classifier"].param_grid) == {"estimator__C", "estimator__gamma"}
+    tuned = catalogue.make("mddm:MDDM_f^k+SVM-rbf")  # one width for projection and SVM
+    assert {k: len(v) for k, v in tuned.param_grid.items()} == {
+        "kernel__projection__label_gamma": 5,
+        "kernel__gamma": 5,
+        "svm__estimator__C": 5,
+    }
+    assert set(tuned.param_grid) <= set(tuned.estimator.get_params())
     for name in ("MLSI", "LPP", "SEL"):
         assert "projection" in catalogue.make(f"mddm:{name}+MLkNN-rbf").named_steps
 

@@ -249,12 +249,10 @@ def _zhang_svm(projection: Any, grid: dict[str, Any]) -> Any:
     """Make SVMs with Gaussian kernels; the paper speaks of one width for projection and SVM."""
     svm = OneVsRestClassifier(SVC(kernel="precomputed"))
     steps = [("kernel", OnGaussianKernel(projection)), ("svm", svm)]
-    grid = {
-        **{f"kernel__{name}": values for name, values in grid.items() if name[-7:] != "__gamma"},
-        "kernel__gamma": 1 / (2 * WIDTHS**2),
-        "svm__estimator__C": COSTS,
-    }
-    return search(Pipeline(steps, memory=LastFits()), grid, "f1_micro")
+    inside = {f"kernel__{k}": values for k, values in grid.items() if not k.endswith("__gamma")}
+    widths = {"kernel__gamma": 1 / (2 * WIDTHS**2)}
+    model = Pipeline(steps, memory=LastFits())
+    return search(model, inside | widths | {"svm__estimator__C": COSTS}, "f1_micro")
 
 
 def _zhang_method(name: str, base: str, kernel: str) -> Any:

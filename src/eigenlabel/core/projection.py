@@ -46,6 +46,51 @@ def orthonormal_directions(operator: CentredOperator, T: Floats) -> Directions:
     return Directions(U[:, :r], s * s)
 
 
+BLOCK = 128  # random directions made orthonormal together
+SPANNED = 1e-12  # a direction is not new if no more of its squared length than this is
+
+
+def complement(
+    operator: CentredOperator,
+    P: Floats,
+    count: int,
+    constraint: tuple[float, float],
+    rng: np.random.RandomState,
+) -> Floats:
+    """Add random directions until there are ``count``, ``P'N P = I``; all there are if fewer.
+
+    Gram-Schmidt by blocks, each twice: once more for what rounding left. Cost: six products with
+    X a direction if scale > 0, and 4 d count^2 operations.
+    """
+    scale, ridge = constraint
+
+    def image(G: Floats) -> Floats:
+        return scale * operator.rmatmat(operator.matmat(G)) + ridge * G if scale else ridge * G
+
+    d, k = P.shape
+    P, room = np.hstack([P, np.empty((d, count - k))]), True
+    while k < count and room:
+        G = rng.standard_normal((min(BLOCK, count - k), d)).T
+        asked, lengths = G.shape[1], np.einsum("ij,ij->j", G, image(G))
+        for _ in range(2):
+            G = G - P[:, :k] @ (P[:, :k].T @ image(G))
+            G = _orthonormal(G, G.T @ image(G), lengths)
+            lengths = np.ones(G.shape[1])
+        P[:, k : k + G.shape[1]] = G
+        k, room = k + G.shape[1], G.shape[1] == asked
+    return P[:, :k]
+
+
+def _orthonormal(G: Floats, inner: Floats, lengths: Floats) -> Floats:
+    """Make columns with these inner products orthonormal, up to the first that is not new."""
+    R, stopped = scipy.linalg.lapack.dpotrf(inner)
+    new = np.diag(R) ** 2 > SPANNED * lengths
+    if stopped:
+        new[stopped - 1 :] = False
+    fresh = len(new) if new.all() else int(np.argmin(new))
+    return np.asarray(scipy.linalg.solve_triangular(R[:fresh, :fresh], G[:, :fresh].T, trans=1).T)
+
+
 def directions(factor: Factor, T: Floats, scale: float, ridge: float) -> Directions:
     """Solve with N = scale Xc'Xc + ridge I; ``scale=0`` needs ``ridge > 0``."""
     T = without_constants(T)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from eigenlabel._validation import check_choice, check_data, check_flag, check_number, check_scale
 from eigenlabel.core.eigen import fix_signs
 from eigenlabel.core.operators import CentredOperator
-from eigenlabel.core.projection import Directions, directions, orthonormal_directions
+from eigenlabel.core.projection import Directions, complement, directions, orthonormal_directions
 from eigenlabel.core.spectral import Factor
 from eigenlabel.label_factors import (
     CORRELATIONS,
@@ -291,17 +291,8 @@ class MDDM(LabelProjection):
     def _fill_up(self, X: Any) -> None:
         """Add random directions, orthonormal to the rest in the constraint's inner product."""
         operator, rng = CentredOperator(X), check_random_state(self.random_state)
-        scale, ridge = self._constraint()
-        P = self.components_.T.astype(float)
-        room = min(self.n_components, X.shape[1]) - P.shape[1]
-        for _ in range(room):
-            p = rng.standard_normal((X.shape[1], 1))
-            for _ in range(2):  # once more for what rounding left
-                image = scale * operator.rmatmat(operator.matmat(p)) + ridge * p
-                p = p - P @ (P.T @ image)
-            image = scale * operator.rmatmat(operator.matmat(p)) + ridge * p
-            length = float(np.sqrt((p.T @ image).item()))
-            P = np.hstack([P, p / length])
+        count = min(self.n_components, X.shape[1])
+        P = complement(operator, self.components_.T.astype(float), count, self._constraint(), rng)
         self.components_ = P.T.astype(X.dtype)
         self._offset = (operator.mean @ P).astype(X.dtype)
         self.n_components_ = P.shape[1]

@@ -26,12 +26,13 @@ _widest = LastFits(2)
 class AtShare(TransformerMixin, BaseEstimator):
     """A projection to a share of the dimension of the original features.
 
-    The widest projection is fitted once for all shares: directions are nested.
+    A projection to the widest share is fitted once for all shares: directions are nested.
     """
 
-    def __init__(self, projection: Any, share: float) -> None:
+    def __init__(self, projection: Any, share: float, widest: float = 1.0) -> None:
         self.projection = projection
         self.share = share
+        self.widest = widest
 
     def fit(self, X: Any, y: Any) -> "AtShare":
         """Fit the projection, or take it from the share before."""
@@ -41,7 +42,7 @@ class AtShare(TransformerMixin, BaseEstimator):
             chosen = clone(self.projection).set_params(n_features_to_select=self.dimension_)
             self.projection_ = chosen.fit(X, y)
             return self
-        widest = clone(self.projection).set_params(n_components=d)
+        widest = clone(self.projection).set_params(n_components=ceil(self.widest * d))
         self.projection_ = _widest.cache(_fit)(widest, X, y)
         return self
 
@@ -77,7 +78,9 @@ def _dimensions(number: int, base: str) -> list[Curves]:
             if name == "MDDM_p":
                 projection = MDDM(complement=True, random_state=0)
             for share in shares:
-                model = make_pipeline(AtShare(projection, share), zhang_classifier(base))
+                model = make_pipeline(
+                    AtShare(projection, share, shares[-1]), zhang_classifier(base)
+                )
                 points[name, f"{share:.3g}"] = Method(f"{name} @ {share:.3g}", model)
         points["ORI", "1"] = Method("ORI @ 1", zhang_classifier(base))
         found.append(
