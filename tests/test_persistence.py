@@ -59,7 +59,7 @@ def round_trip(model, data, path):
 
 # One of each kind: the papers' other combinations are made of the same parts.
 NAMES = [n for n in METHODS if n.endswith("MLkNN") or "+" not in n or n == "mddm:ORI+SVM"]
-NAMES += ["CCA+Ridge"]
+NAMES += ["CCA+Ridge", "mddm:MDDM_p+SVM-rbf"]
 
 
 @pytest.mark.filterwarnings("ignore:Top.* gives all")  # of five labels here
@@ -68,6 +68,7 @@ def test_every_method_comes_back(name, data, tmp_path):
     quick = {
         "SVM": {"estimator__param_grid": {"C": [1.0]}},
         "CCA+Ridge": {"param_grid": {"estimator__projection__reg": [1.0]}},
+        "mddm:MDDM_p+SVM-rbf": {"param_grid": {"kernel__gamma": [0.5]}},
         "many-labels": {"n_components": 3},
     }.get(name)
     model = make(name, quick).fit(data.X, data.Y)

@@ -4,26 +4,28 @@ A method that is registered here appears in ``eigenlabel compare`` and in every 
 ``eigenlabel reproduce`` that names it.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import partial
-from itertools import product
 from typing import Any
 
-import joblib
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.metrics import make_scorer
-from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, add_dummy_feature
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import LinearSVC
 
+from eigenlabel._catalogue_projections import (
+    PROJECTION_METHODS,
+    AtDimensionOfMDDM,
+    OnGaussianKernel,
+    zhang_classifier,
+    zhang_projection,
+)
+from eigenlabel._catalogue_search import LastFits, search
 from eigenlabel._catalogue_views import FOLDS, VIEW_METHODS
 from eigenlabel.methods.kgha import KGHA
 from eigenlabel.methods.margin import ASOClassifier
@@ -31,13 +33,25 @@ from eigenlabel.methods.multivariate import SVMPerfClassifier
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.per_label import OneVsRestSearchCV
 from eigenlabel.methods.projection import CCA, LDA, MDDM, HypergraphSpectral
-from eigenlabel.methods.projection_spectral import LPP, MLSI, PCA, PLS, DiscriminativeSelector
 from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
 from eigenlabel.methods.shared_subspace_cv import PAPER_GRID, SharedSubspaceClassifierCV
 from eigenlabel.methods.sparse_discriminant_cv import MtSDACV
 from eigenlabel.methods.thresholded import ThresholdedClassifier
-from eigenlabel.metrics import METRICS
-from eigenlabel.model_selection import MultilabelStratifiedKFold
+
+__all__ = [
+    "METHODS",
+    "AtDimensionOfMDDM",
+    "LastFits",
+    "Method",
+    "OnGaussianKernel",
+    "chosen_parameters",
+    "configure",
+    "make",
+    "search",
+    "with_views",
+    "zhang_classifier",
+    "zhang_projection",
+]
 
 
 @dataclass(frozen=True)
@@ -53,55 +67,6 @@ class Method:
     grid: Mapping[str, Any] = field(default_factory=dict)
     folds: int = 5
     scoring: str = "f1_macro"
-
-
-def search(estimator: Any, grid: Mapping[str, Any], scoring: str = "f1_macro", cv: int = 5) -> Any:
-    """Tune an estimator over a grid by stratified folds and a metric of ours."""
-    metric = METRICS[scoring]
-    scorer = make_scorer(
-        metric.function,
-        greater_is_better=metric.greater_is_better,
-        response_method="predict"
-        if metric.reads == "labels"
-        else ("decision_function", "predict_proba"),
-    )
-    return GridSearchCV(estimator, dict(grid), scoring=scorer, cv=MultilabelStratifiedKFold(cv))
-
-
-class LastFits:
-    """A pipeline's memory of its last fitted transformers.
-
-    A grid over the parameters of the classifier behind a projection then fits the projection once
-    for each fold. Clones share it; it is left out of what is pickled or saved.
-    """
-
-    def __init__(self, size: int = 8) -> None:
-        self.size = size
-        self._kept: OrderedDict[str, Any] = OrderedDict()
-
-    def cache(self, function: Callable[..., Any], ignore: Any = ()) -> Callable[..., Any]:
-        """Give the function with its last results remembered, whatever the ignored arguments."""
-
-        def remembered(*arguments: Any, **named: Any) -> Any:
-            told = {name: value for name, value in named.items() if name not in ignore}
-            key = joblib.hash((arguments, told))
-            if key not in self._kept:
-                self._kept[key] = function(*arguments, **named)
-            self._kept.move_to_end(key)
-            while len(self._kept) > self.size:
-                self._kept.popitem(last=False)
-            return self._kept[key]
-
-        return remembered
-
-    def __deepcopy__(self, memo: Any) -> "LastFits":
-        return self
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"size": self.size}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)
 
 
 def _paper_subspace() -> Any:
@@ -155,143 +120,6 @@ def _han_mtsda(rhos: tuple[float, ...]) -> Any:
 def _paper_aso() -> Any:
     model = ThresholdedClassifier(ASOClassifier(beta=0, random_state=0), strategy="f1", cv=None)
     return search(model, {"estimator__alpha": 10.0 ** np.arange(-4, 4)})
-
-
-class AtDimensionOfMDDM(TransformerMixin, BaseEstimator):
-    """A projection to as many dimensions as MDDM needs for 99.9% of the dependence.
-
-    Zhang and Zhou (TKDD 2010) compare all methods at this dimension; MDDM has the kernel of the
-    projection, if that has one.
-    """
-
-    def __init__(self, projection: Any, parameter: str = "n_components") -> None:
-        self.projection = projection
-        self.parameter = parameter
-
-    def fit(self, X: Any, y: Any) -> "AtDimensionOfMDDM":
-        """Find the dimension, then the projection."""
-        kernel = {
-            name: value
-            for name, value in self.projection.get_params().items()
-            if name in ("kernel", "gamma")
-        }
-        self.dimension_ = MDDM(**kernel).fit(X, y).n_components_
-        chosen = clone(self.projection).set_params(**{self.parameter: self.dimension_})
-        self.projection_ = chosen.fit(X, y)
-        return self
-
-    def transform(self, X: Any) -> Any:
-        """Project samples."""
-        return self.projection_.transform(X)
-
-
-WIDTHS = 10.0 ** np.arange(-1, 1.5, 0.5)  # of every Gaussian kernel in Zhang and Zhou (TKDD 2010)
-
-
-COSTS = 10.0 ** np.arange(-2, 3)  # C of every SVM there
-
-
-class OnGaussianKernel(TransformerMixin, BaseEstimator):
-    """Gaussian kernel values with the training samples, behind a projection of the same width.
-
-    One matrix serves the SVMs of all labels.
-    """
-
-    def __init__(self, projection: Any = None, gamma: float = 0.5) -> None:
-        self.projection = projection
-        self.gamma = gamma
-
-    def fit(self, X: Any, y: Any) -> "OnGaussianKernel":
-        """Fit the projection and keep the training samples in it."""
-        self.projection_ = None
-        if self.projection is not None:
-            made = clone(self.projection)
-            names = [n for n in made.get_params() if n.rpartition("__")[2] == "gamma"]
-            self.projection_ = made.set_params(**dict.fromkeys(names, self.gamma)).fit(X, y)
-        self.training_ = self._project(X)
-        return self
-
-    def _project(self, X: Any) -> Any:
-        return X if self.projection_ is None else self.projection_.transform(X)
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Give the kernel values of samples with the training samples."""
-        return rbf_kernel(self._project(X), self.training_, self.gamma)
-
-
-def zhang_classifier(base: str) -> Any:
-    """Make ML-kNN, or tune linear SVMs that decide at zero, as Zhang and Zhou seem to do."""
-    if base == "MLkNN":
-        return MLkNN()
-    return search(OneVsRestClassifier(LinearSVC()), {"estimator__C": COSTS}, "f1_micro")
-
-
-_ZHANG_PROJECTIONS = {
-    "MDDM_p": MDDM(),
-    "MDDM_f": MDDM(projection="uncorrelated"),
-    "MDDM_p^k": MDDM(label_kernel="rbf"),
-    "MDDM_f^k": MDDM(projection="uncorrelated", label_kernel="rbf"),
-    "PCA": PCA(),
-    "PLS": PLS(),
-    "CCA": CCA(reg=0.5),
-    "LPP": LPP(),
-    "MLSI": MLSI(),
-    "SEL": DiscriminativeSelector(),
-}
-
-
-def zhang_projection(name: str) -> Any:
-    """Give a projection that Zhang and Zhou (TKDD 2010) compare, by its name there."""
-    return clone(_ZHANG_PROJECTIONS[name])
-
-
-def _zhang_svm(projection: Any, grid: dict[str, Any]) -> Any:
-    """Make SVMs with Gaussian kernels; the paper speaks of one width for projection and SVM."""
-    svm = OneVsRestClassifier(SVC(kernel="precomputed"))
-    steps = [("kernel", OnGaussianKernel(projection)), ("svm", svm)]
-    inside = {f"kernel__{k}": values for k, values in grid.items() if not k.endswith("__gamma")}
-    widths = {"kernel__gamma": 1 / (2 * WIDTHS**2)}
-    model = Pipeline(steps, memory=LastFits())
-    return search(model, inside | widths | {"svm__estimator__C": COSTS}, "f1_micro")
-
-
-def _zhang_method(name: str, base: str, kernel: str) -> Any:
-    """Make a projection and its classifier; widths of Gaussian kernels are tuned by 5 folds.
-
-    MLSI, LPP and SEL, and ML-kNN on the original features, have no kernel in the paper.
-    """
-    projection, grid = None, {}
-    if name != "ORI":
-        projection = zhang_projection(name)
-        own = isinstance(projection, MDDM)  # has its dimension from itself
-        if kernel == "rbf" and name not in ("MLSI", "LPP", "SEL"):
-            projection.set_params(kernel="rbf")
-            grid[f"projection__{'' if own else 'projection__'}gamma"] = 1 / (2 * WIDTHS**2)
-        if name.endswith("^k"):
-            grid["projection__label_gamma"] = 1 / (2 * WIDTHS**2)
-        if not own:
-            parameter = "n_features_to_select" if name == "SEL" else "n_components"
-            projection = AtDimensionOfMDDM(projection, parameter)
-    if base == "SVM" and kernel == "rbf":
-        return _zhang_svm(projection, grid)
-    if projection is None:
-        return zhang_classifier(base)
-    model = Pipeline([("projection", projection), ("classifier", zhang_classifier(base))])
-    return search(model, grid, "average_precision") if grid else model
-
-
-def _zhang_methods() -> dict[str, Method]:
-    """List the methods of Zhang and Zhou (TKDD 2010), with linear and with Gaussian kernels."""
-    found = {}
-    for base, kernel, name in product(
-        ("MLkNN", "SVM"), ("linear", "rbf"), (*_ZHANG_PROJECTIONS, "ORI")
-    ):
-        suffix = "-rbf" if kernel == "rbf" else ""
-        found[f"mddm:{name}+{base}{suffix}"] = Method(
-            partial(_zhang_method, name, base, kernel),
-            f"{name} and {base}, {kernel} kernels, in the setting of Zhang and Zhou",
-        )
-    return found
 
 
 def _view_methods() -> dict[str, Method]:
@@ -364,7 +192,7 @@ METHODS: dict[str, Method] = {
         lambda: make_pipeline(MDDM(), MLkNN()), "nearest neighbours where features tell labels"
     ),
     **_view_methods(),
-    **_zhang_methods(),
+    **{name: Method(*parts) for name, parts in PROJECTION_METHODS.items()},
 }
 
 

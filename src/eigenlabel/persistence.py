@@ -13,7 +13,7 @@ import skops.io
 from sklearn.preprocessing import add_dummy_feature
 
 from eigenlabel import metrics, model_selection, thresholds
-from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits
+from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits, OnGaussianKernel
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.core.statistics import Accumulator, Block, Statistics
 from eigenlabel.datasets import DataError
@@ -92,6 +92,7 @@ _OURS = (
     DistanceView,
     Kernel,
     AtDimensionOfMDDM,
+    OnGaussianKernel,
     LastFits,
     DocumentFrequencySelector,
     LabelCodec,
