@@ -5,6 +5,7 @@ Maximise ``tr(P'Xc'T T'Xc P)`` subject to ``P'N P = I`` with ``N = scale Xc'Xc +
 answer is ``P = C W diag(s)^-1/2``.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from eigenlabel.core._types import Floats
 from eigenlabel.core.eigen import descending_eigh, positive_count, rank_tolerance
 from eigenlabel.core.kernel_krylov import KernelKrylovFactor
 from eigenlabel.core.krylov import KrylovFactor
-from eigenlabel.core.operators import CentredOperator
+from eigenlabel.core.operators import CentredOperator, row_blocks
 from eigenlabel.core.spectral import CovarianceFactor, Factor, GramFactor
 
 
@@ -108,16 +109,31 @@ class RowSpace:
     ``lift(P)`` turns directions for Z into the coefficients of the factor: ``Xc lift(P) = Z P``.
     """
 
-    Z: Floats  # (n, p), orthogonal columns, longest first
-    basis: Floats  # coefficients (features or samples, p)
+    factor: "GramFactor | CovarianceFactor"
+    values: Floats  # squared lengths of Z's columns, descending
+    axes: Floats  # orthonormal coefficients (features or samples, p)
+
+    def data(self) -> Floats:
+        """Give Z (n, p); its columns are orthogonal."""
+        if isinstance(self.factor, GramFactor):
+            return np.asarray(self.axes * np.sqrt(self.values))
+        return self.factor.operator.matmat(self.axes)
 
     def lift(self, P: Floats) -> Floats:
         """Give the coefficients of directions in Z."""
-        return np.asarray(self.basis @ P)
+        return np.asarray(self.axes @ (P / self._lengths()[:, None]))
+
+    def principal(self, count: int | None) -> Floats:
+        """Give the coefficients of the first axes themselves."""
+        return np.asarray(self.axes[:, :count] / self._lengths()[:count])
+
+    def _lengths(self) -> Floats:
+        dual = isinstance(self.factor, GramFactor)
+        return np.sqrt(self.values) if dual else np.ones(len(self.values))
 
 
 def row_space(factor: Factor) -> RowSpace:
-    """Rotate centred data to their principal axes, dropping the null ones.
+    """Find the principal axes of centred data, dropping the null ones.
 
     Cost: one eigendecomposition of the smaller side.
     """
@@ -125,22 +141,88 @@ def row_space(factor: Factor) -> RowSpace:
         raise MemoryError(
             "The principal axes of the data need the smaller of its n x n and d x d matrices, "
             "which does not fit in memory. Use fewer samples or features, or a projection that "
-            "is a ridge solve: MDDM, CCA, OPLS, LDA."
+            "does without: MDDM, CCA, OPLS, LDA, PLS."
         )
     if isinstance(factor, GramFactor):
-        values, U = descending_eigh(factor.K)
-        keep = values > max(factor.tolerance * values[0], 0.0)
-        s = np.sqrt(values[keep])
-        return RowSpace(U[:, keep] * s, U[:, keep] / s)
-    return _covariance_row_space(factor)
+        S, tolerance = factor.K, factor.tolerance
+    else:
+        S = factor.operator.covariance()
+        tolerance = rank_tolerance(max(factor.operator.shape), factor.operator.dtype)
+    values, axes = descending_eigh(S)
+    rank = int(np.count_nonzero(values > max(tolerance * values[0], 0.0)))
+    return RowSpace(factor, values[:rank], axes[:, :rank])
 
 
-def _covariance_row_space(factor: CovarianceFactor) -> RowSpace:
-    operator = factor.operator
-    values, V = descending_eigh(operator.covariance())
-    tolerance = rank_tolerance(max(operator.shape), operator.dtype)
-    keep = values > max(tolerance * values[0], 0.0)
-    return RowSpace(operator.matmat(V[:, keep]), V[:, keep])
+Product = Callable[[Floats], Floats]
+FADED = 1e-4  # a matrix of which no more than this is left is computed anew
+
+
+def covariance_directions(data: CentredOperator | GramFactor, T: Floats, count: int) -> Directions:
+    """Give SIMPLS's directions of largest covariance with T; scores have unit length.
+
+    Each is the leading left singular vector of ``S = Xc'T``, found from the k x k matrix ``S'S``;
+    then the direction that its scores have in X is taken out of S. Cost for each: two products of
+    X, or the kernel matrix, with one vector, a few operations for each entry of S and an
+    eigenvector of a k x k matrix.
+    """
+    scores: Product
+    back: Product
+    image: Product
+    if isinstance(data, GramFactor):
+        scores, back, image = data.K.__matmul__, _same, data.K.__matmul__
+        null = data.tolerance * float(np.linalg.norm(data.K, 1))
+    else:
+        scores, back, image, null = data.matmat, data.rmatmat, _same, 0.0
+    S, fresh = back(without_constants(T)), np.inf
+    image_S = image(S)  # S'image_S is S'S of the weights that S stands for
+    floor = float(np.vdot(S, image_S)) * (max(len(S), len(T)) * np.finfo(float).eps) ** 2
+    W, V = np.zeros((2, len(S), count))
+    image_V = V if image is _same else np.zeros_like(V)
+    M = S.T @ image_S
+    values: list[float] = []
+    for k in range(count):
+        top, q = _leading(M)
+        if top <= FADED * fresh:  # rounding of what M once was
+            M = S.T @ image_S
+            fresh, q = _leading(M)
+            top = fresh
+        r = S @ q
+        if top <= max(floor, null * float(np.vdot(r, r))):
+            break
+        r = r / np.sqrt(top)
+        t = scores(r)
+        t, length = t / np.linalg.norm(t), np.linalg.norm(t)
+        p = back(t)
+        for _ in range(2):  # once more for what rounding left
+            p = p - V[:, :k] @ (image_V[:, :k].T @ p)
+        image_p = image(p)
+        norm = np.sqrt(np.vdot(p, image_p))
+        W[:, k : k + 1], V[:, k : k + 1] = r / length, p / norm
+        image_V[:, k : k + 1] = image_p / norm
+        share = image_V[:, k] @ S
+        M -= np.outer(share, share)
+        _deduct(S, V[:, k], share)
+        if image_S is not S:
+            _deduct(image_S, image_V[:, k], share)
+        values.append(top)
+    return Directions(W[:, : len(values)], np.array(values))
+
+
+def _same(A: Floats) -> Floats:
+    return A
+
+
+def _leading(M: Floats) -> tuple[float, Floats]:
+    """Give the largest eigenvalue of a symmetric matrix, at least 0, and its vector as a column."""
+    last = len(M) - 1
+    values, vectors = scipy.linalg.eigh((M + M.T) / 2, subset_by_index=[last, last])
+    return max(float(values[0]), 0.0), vectors
+
+
+def _deduct(A: Floats, v: Floats, a: Floats) -> None:
+    """Take the outer product of v and a off A, in place and by rows."""
+    for rows in row_blocks(len(A), 16 * A.shape[1]):
+        A[rows] -= np.outer(v[rows], a)
 
 
 def generalised_directions(A: Floats, B: Floats, *, largest: bool = True) -> Directions:

@@ -12,10 +12,14 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from eigenlabel._validation import check_data, check_largest, check_number
-from eigenlabel.core.eigen import fix_signs
-from eigenlabel.core.operators import centre_full_columns, weighted_mean
-from eigenlabel.core.projection import Directions, RowSpace, generalised_directions, row_space
+from eigenlabel._validation import check_data, check_largest, check_number, check_scale
+from eigenlabel.core.operators import CentredOperator, centre_full_columns, weighted_mean
+from eigenlabel.core.projection import (
+    Directions,
+    covariance_directions,
+    generalised_directions,
+    row_space,
+)
 from eigenlabel.core.spectral import Factor
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods.projection import BaseProjection, KernelParameters
@@ -29,12 +33,12 @@ class RowSpaceProjection(BaseProjection):
 
     def _solve(self, X: Any, Y: np.ndarray | None) -> tuple[Directions, Factor | None]:
         factor = self._factorise(X, None)
-        space: RowSpace = row_space(factor)
-        found = self._in_row_space(space.Z, X, Y)
+        space = row_space(factor)
+        found = self._in_row_space(space.data(), X, Y)
         return Directions(space.lift(found.coefficients), found.eigenvalues), factor
 
 
-class PCA(KernelParameters, RowSpaceProjection):
+class PCA(KernelParameters, BaseProjection):
     """Principal components, centred without densifying sparse X, or in a kernel's feature space.
 
     Cost: one eigendecomposition of the smaller of the n x n and d x d matrices. Labels are not
@@ -61,16 +65,21 @@ class PCA(KernelParameters, RowSpaceProjection):
 
     _supervised = False
 
-    def _in_row_space(self, Z: np.ndarray, X: Any, Y: np.ndarray | None) -> Directions:  # noqa: ARG002
-        return Directions(np.eye(Z.shape[1]), (Z * Z).sum(axis=0))
+    def _solve(self, X: Any, Y: np.ndarray | None) -> tuple[Directions, Factor | None]:  # noqa: ARG002
+        factor = self._factorise(X, None)
+        space = row_space(factor)
+        return Directions(space.principal(self.n_components), space.values), factor
 
 
-class PLS(KernelParameters, RowSpaceProjection):
+class PLS(KernelParameters, BaseProjection):
     """Partial least squares: directions of largest covariance with the labels, one by one.
 
     The k-th direction is the leading left singular vector of ``Xc'Yc`` after what the scores of
     the first k - 1 explain was taken out (SIMPLS, de Jong 1993); scores are uncorrelated. The first
     one is that of MDDM.
+
+    Cost: two products of X, or of the kernel matrix, with a vector, a pass over ``Xc'Yc`` and an
+    m x m eigenvector for each direction. Nothing is factored: sparse X of any size will do.
 
     Parameters
     ----------
@@ -93,27 +102,14 @@ class PLS(KernelParameters, RowSpaceProjection):
     (200, 2)
     """
 
-    def _in_row_space(self, Z: np.ndarray, X: Any, Y: np.ndarray | None) -> Directions:  # noqa: ARG002
-        S = Z.T @ (Y - Y.mean(axis=0))
-        limit = Y.shape[1] if self.n_components is None else self.n_components
-        limit = min(limit, Z.shape[1])
-        floor = np.linalg.norm(S) * max(Z.shape) * np.finfo(float).eps
-        weights, values = np.zeros((Z.shape[1], limit)), []
-        V = np.zeros((Z.shape[1], 0))
-        for k in range(limit):
-            U, s, _ = np.linalg.svd(S, full_matrices=False)
-            if s[0] <= floor:
-                break
-            r = fix_signs(U[:, :1])[:, 0]
-            t = Z @ r
-            length = np.linalg.norm(t)
-            weights[:, k] = r / length
-            values.append(float(s[0] ** 2))
-            p = Z.T @ (t / length)
-            p -= V @ (V.T @ p)
-            V = np.column_stack([V, p / np.linalg.norm(p)])
-            S = S - V[:, -1:] @ (V[:, -1:].T @ S)
-        return Directions(weights[:, : len(values)], np.array(values))
+    def _solve(self, X: Any, Y: np.ndarray | None) -> tuple[Directions, Factor | None]:
+        wanted = Y.shape[1] if self.n_components is None else self.n_components
+        if self._linear:
+            check_scale(X)
+            count = min(wanted, X.shape[0] - 1, X.shape[1])
+            return covariance_directions(CentredOperator(X), Y.astype(float), count), None
+        factor = self._factorise(X, None)
+        return covariance_directions(factor, Y.astype(float), min(wanted, len(Y) - 1)), factor
 
 
 class MLSI(KernelParameters, RowSpaceProjection):
