@@ -570,6 +570,18 @@ def test_the_complement_is_orthonormal_to_rounding(rng, constraint):
     np.testing.assert_allclose(P.T @ N @ P, np.eye(P.shape[1]), atol=1e-12 if not scale else 1e-9)
 
 
+@pytest.mark.parametrize("size", [1e-6, 1e6, 1e9])
+def test_the_complement_goes_beyond_the_rows_of_large_data(rng, size):
+    X = size * rng.standard_normal((30, 100))
+    Y = labels_of(X, rng, 5)
+    model = MDDM(60, projection="uncorrelated", complement=True, random_state=0).fit(X, Y)
+    assert model.n_components_ == 60
+    P, Z = model.components_.T, model.transform(X)
+    # weights are known to eps, scores to eps times the size of X
+    atol = 1e-14 * max(size, 1.0)
+    np.testing.assert_allclose(0.5 * Z.T @ Z + 0.5 * P.T @ P, np.eye(60), atol=atol)
+
+
 def test_directions_of_the_complement_are_directions(rng):
     X = rng.standard_normal((50, 7))
     model = MDDM(2, complement=True, random_state=0).fit(X, np.ones((50, 3), int))

@@ -69,16 +69,22 @@ def complement(
         return scale * operator.rmatmat(operator.matmat(G)) + ridge * G if scale else ridge * G
 
     d, k = P.shape
-    P, room = np.hstack([P, np.empty((d, count - k))]), True
-    while k < count and room:
-        G = rng.standard_normal((min(BLOCK, count - k), d)).T
-        asked, lengths = G.shape[1], np.einsum("ij,ij->j", G, image(G))
+    P, drawn = np.hstack([P, np.empty((d, count - k))]), np.empty((d, 0))
+    while k < count:
+        if not drawn.shape[1]:
+            drawn = rng.standard_normal((min(BLOCK, count - k), d)).T
+        G = drawn
+        # With a ridge every direction has at least its length in N.
+        lengths = np.einsum("ij,ij->j", G, ridge * G if ridge else image(G))
         for _ in range(2):
             G = G - P[:, :k] @ (P[:, :k].T @ image(G))
             G = _orthonormal(G, G.T @ image(G), lengths)
             lengths = np.ones(G.shape[1])
-        P[:, k : k + G.shape[1]] = G
-        k, room = k + G.shape[1], G.shape[1] == asked
+        fresh = G.shape[1]
+        if not fresh:
+            break
+        P[:, k : k + fresh] = G
+        k, drawn = k + fresh, drawn[:, fresh:]  # those left are tried with the new ones known
     return P[:, :k]
 
 
