@@ -8,6 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from eigenlabel import MLkNN, metrics
 from eigenlabel.datasets import load
+from eigenlabel.methods import neighbours
 from eigenlabel.methods.neighbours import nearest
 
 
@@ -165,3 +166,54 @@ def test_precomputed_distances_are_distances(data):
 def test_an_index_by_name_is_refused(rng):
     with pytest.raises(TypeError, match=r"index must be an object with fit\(X\) and kneighbors"):
         MLkNN(index="annoy").fit(rng.standard_normal((20, 3)), rng.integers(0, 2, (20, 2)))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("metric", ["euclidean", "l2"])
+def test_neighbours_are_right_far_from_the_origin_and_beside_outliers(
+    rng, form, metric, monkeypatch
+):
+    monkeypatch.setattr(neighbours, "CHUNK", 1000)  # distances: a dozen samples at once
+    X = rng.standard_normal((120, 3)).astype(np.float32).astype(float)  # room for an offset
+    Y = (X @ rng.standard_normal((3, 2)) > 0).astype(int)
+    expected = MLkNN(5).fit(X[:80], Y[:80]).predict_proba(X[80:])
+    for far in (2.0**10, 2.0**27):
+        A = np.column_stack([X, np.full(120, far)])
+        model = MLkNN(5, metric=metric).fit(form(A[:80]), Y[:80])
+        np.testing.assert_array_equal(model.predict_proba(form(A[80:])), expected)
+    train, labels = np.vstack([X[:80], np.full((1, 3), 1e9)]), np.vstack([Y[:80], [[1, 1]]])
+    model = MLkNN(5, metric=metric).fit(form(train), labels)
+    near = NearestNeighbors(n_neighbors=5, algorithm="kd_tree").fit(train)
+    counts = labels[near.kneighbors(X[80:], return_distance=False)].sum(axis=1)
+    without, have = (side[np.arange(2), counts] for side in model.likelihood_)
+    chances = model.prior_ * have / (model.prior_ * have + (1 - model.prior_) * without)
+    np.testing.assert_allclose(model.predict_proba(form(X[80:])), chances, rtol=1e-12)
+
+
+def test_duplicates_far_from_the_origin_count_by_index():
+    X = np.array([[1e8], [1e8], [1e8 + 2], [1e8 + 1], [1e8 + 3]])
+    Y = np.array([[1], [0], [1], [1], [0]])
+    model = MLkNN(2).fit(X, Y)
+    near = MLkNN(2).fit(X - 1e8, Y)
+    np.testing.assert_array_equal(model.likelihood_, near.likelihood_)
+    np.testing.assert_array_equal(model.predict_proba(X), near.predict_proba(X - 1e8))
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [("seuclidean", r"Put .*StandardScaler\(\)"), ("mahalanobis", r"Put .*PCA\(whiten=True\)")],
+)
+def test_metrics_with_parameters_say_what_to_do(metric, words, rng):
+    X, Y = rng.standard_normal((20, 3)), rng.integers(0, 2, (20, 2))
+    with pytest.raises(ValueError, match=words):
+        MLkNN(metric=metric).fit(X, Y)
+
+
+def test_negative_distances_are_refused_in_fit_and_predict(rng):
+    X, Y = rng.standard_normal((20, 3)), rng.integers(0, 2, (20, 2))
+    D = pairwise_distances(X)
+    with pytest.raises(ValueError, match="is less than 0"):
+        MLkNN(metric="precomputed").fit(-D, Y)
+    model = MLkNN(metric="precomputed").fit(D, Y)
+    with pytest.raises(ValueError, match="is less than 0"):
+        model.predict(-D[:3])

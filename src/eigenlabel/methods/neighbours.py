@@ -1,38 +1,71 @@
 """ML-kNN: each label decided by how many of the nearest neighbours have it."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from eigenlabel._validation import check_data, check_largest, check_number
+from eigenlabel.core.operators import row_blocks
 from eigenlabel.labels import LabelCodec
 
 CHUNK = 2**21  # distances held at once: small chunks stay in the caches
+COARSE = 1e-9  # rounding, as a share of a distance, above which it is computed from differences
+
+SCALED_BY = {  # metrics that are Euclidean after a step of scikit-learn's
+    "seuclidean": "sklearn.preprocessing.StandardScaler()",
+    "mahalanobis": "sklearn.decomposition.PCA(whiten=True)",
+}
 
 
-def nearest(distances: np.ndarray, k: int, tolerance: float = 0.0) -> np.ndarray:
+def nearest(
+    distances: np.ndarray,
+    k: int,
+    tolerance: float = 0.0,
+    again: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]] | None = None,
+) -> np.ndarray:
     """Give the k nearest columns of each row (rows, k), in no order; of equally far ones the first.
 
     Rows are cut at their k-th distance; only those where more columns lie at that distance, give or
-    take the tolerance, than are needed are looked at again.
+    take the tolerance, than are needed are looked at again. Where the tolerance is more than a
+    COARSE share of that distance, ``again(rows)`` gives better distances and their tolerances.
     """
     if k >= distances.shape[1]:
         return np.argsort(distances, axis=1, kind="stable")[:, :k]
     found = np.argpartition(distances, k - 1, axis=1)[:, :k]
     limit = np.take_along_axis(distances, found, axis=1).max(axis=1, keepdims=True)
     tied = np.flatnonzero((distances <= limit + tolerance).sum(axis=1) > k)
+    if again is not None:
+        coarse = tied[tolerance > COARSE * limit[tied, 0]]
+        if len(coarse):
+            better, rounding = again(coarse)
+            found[coarse] = _first_nearest(
+                better, np.sort(better, axis=1)[:, k - 1 : k], rounding, k
+            )
+            tied = np.setdiff1d(tied, coarse)
     if len(tied):
-        near = distances[tied] < limit[tied] - tolerance
-        edge = (distances[tied] <= limit[tied] + tolerance) & ~near
-        room = k - near.sum(axis=1, keepdims=True)
-        chosen = near | (edge & (np.cumsum(edge, axis=1, dtype=np.int32) <= room))
-        found[tied] = np.nonzero(chosen)[1].reshape(len(tied), k)
+        found[tied] = _first_nearest(distances[tied], limit[tied], tolerance, k)
     return found
+
+
+def _first_nearest(distances: np.ndarray, limit: np.ndarray, tolerance: Any, k: int) -> np.ndarray:
+    """Give the k nearest columns, of those at the limit the first."""
+    near = distances < limit - tolerance
+    edge = (distances <= limit + tolerance) & ~near
+    room = k - near.sum(axis=1, keepdims=True)
+    chosen = near | (edge & (np.cumsum(edge, axis=1, dtype=np.int32) <= room))
+    return np.nonzero(chosen)[1].reshape(len(distances), k)
+
+
+def _dense(X: Any) -> np.ndarray:
+    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
 
 
 class MLkNN(ClassifierMixin, BaseEstimator):
@@ -54,8 +87,8 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         Fewer where there are not so many other training samples.
     smoothing : float > 0, default=1.0
     metric : str or callable, default="euclidean"
-        Any metric of ``sklearn.metrics.pairwise_distances``, or "precomputed": X is then the
-        matrix of distances to the training samples.
+        Any metric of ``sklearn.metrics.pairwise_distances`` that has no parameters, or
+        "precomputed": X is then the matrix of distances to the training samples.
     index : object or None
         An approximate index with scikit-learn's interface, ``fit(X)`` and ``kneighbors(X,
         n_neighbors, return_distance=False)``, instead of exact distances.
@@ -124,6 +157,11 @@ class MLkNN(ClassifierMixin, BaseEstimator):
                 "index must be an object with fit(X) and kneighbors(X, n_neighbors, "
                 f"return_distance), such as sklearn.neighbors.NearestNeighbors, got {self.index!r}."
             )
+        if isinstance(self.metric, str) and self.metric in SCALED_BY:
+            raise ValueError(
+                f"metric={self.metric!r} needs parameters that come from training samples. Put "
+                f"{SCALED_BY[self.metric]} before MLkNN and take metric='euclidean'."
+            )
         if self.metric != "precomputed":
             check_largest(X)
             return
@@ -131,11 +169,6 @@ class MLkNN(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 "metric='precomputed' needs the square matrix of distances between training "
                 f"samples, got {X.shape}. Pass D(X, X) to fit and D(X_new, X) to predict."
-            )
-        if X.min() < 0:
-            raise ValueError(
-                f"metric='precomputed' takes distances, and {X.min():.6g} is less than 0. Are "
-                "these similarities?"
             )
 
     def _likelihood(self, counts: np.ndarray, among: np.ndarray) -> np.ndarray:
@@ -153,9 +186,32 @@ class MLkNN(ClassifierMixin, BaseEstimator):
             if training:  # a sample is not its own neighbour
                 rows = np.arange(len(chunk))
                 chunk[rows, start + rows] = np.inf
-            parts.append(self._label_counts(nearest(chunk, self._k, self._tolerance)))
+            again = partial(self._differences, X, start, training) if self._squared else None
+            parts.append(self._label_counts(nearest(chunk, self._k, self._tolerance, again)))
             start += len(chunk)
         return np.concatenate(parts)
+
+    def _differences(
+        self, X: Any, start: int, training: bool, rows: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Give squared distances from differences, not inner products, and their rounding.
+
+        Slow, and exact also where samples lie far from the origin or far apart.
+        """
+        X, D = X[start + rows], np.zeros((len(rows), len(self._Y)))
+        for columns in row_blocks(X.shape[1], len(self._Y)):
+            D += cdist(_dense(X[:, columns]), _dense(self._X[:, columns]), "sqeuclidean")
+        rounding = (
+            4 * np.finfo(float).eps * np.sqrt(X.shape[1]) * np.sort(D, axis=1)[:, self._k - 1]
+        )
+        if training:
+            D[np.arange(len(rows)), start + rows] = np.inf
+        return D, rounding[:, None]
+
+    @property
+    def _squared(self) -> bool:
+        """Whether distances are Euclidean: squares are compared then."""
+        return isinstance(self.metric, str) and self.metric in ("euclidean", "l2")
 
     def _rounding(self, X: Any) -> float:
         """Bound what rounding may do to a distance; nothing where distances are given.
@@ -168,7 +224,7 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         squares = np.asarray((X.multiply(X) if sp.issparse(X) else X * X).sum(axis=1), dtype=float)
         eps = 4 * np.finfo(float).eps * np.sqrt(X.shape[1])
         longest = float(squares.max())
-        if self.metric == "euclidean":
+        if self._squared:
             return float(4 * eps * longest)
         return float(eps * max(1.0, np.sqrt(X.shape[1] * longest)))
 
@@ -182,6 +238,11 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         """Give the distances to the training samples, chunk by chunk, each a new array."""
         if self.metric == "precomputed":
             D = X.toarray() if hasattr(X, "toarray") else X
+            if D.min() < 0:
+                raise ValueError(
+                    f"metric='precomputed' takes distances, and {D.min():.6g} is less than 0. Are "
+                    "these similarities?"
+                )
             step = max(1, CHUNK // max(1, D.shape[1]))
             return (D[i : i + step].copy() for i in range(0, len(D), step))
         if self.metric not in PAIRWISE_DISTANCE_FUNCTIONS and hasattr(X, "toarray"):
@@ -189,7 +250,7 @@ class MLkNN(ClassifierMixin, BaseEstimator):
                 f"metric={self.metric!r} does not take sparse X: use 'euclidean', 'cosine' or "
                 "'manhattan', or pass X.toarray()."
             )
-        more = {"squared": True} if self.metric == "euclidean" else {}
+        more = {"squared": True} if self._squared else {}
         memory = 8 * CHUNK / 2**20
         return pairwise_distances_chunked(
             X, self._X, metric=self.metric, working_memory=memory, **more
