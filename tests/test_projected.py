@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
 
 from eigenlabel import (
     CCA,
@@ -107,3 +108,23 @@ def test_parts_that_are_none(parameters, words, rng):
         ProjectedClassifierCV(**parameters).fit(
             rng.standard_normal((30, 4)), rng.integers(0, 2, (30, 3))
         )
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector y")  # of scikit-learn's neighbours
+def test_one_label_and_neighbours_of_scikit_learn():
+    data = make_shared_subspace(90, 6, 3, 2, prevalence=0.3, random_state=0)
+    model = ProjectedClassifierCV(KNeighborsClassifier(), dimensions=[1], cv=3, scoring="auc_macro")
+    model.fit(data.X, data.Y[:, :1])
+    assert model.path_.scores.shape == (1, 3)
+    assert np.isfinite(model.path_.scores).all()
+    assert model.predict(data.X).shape == (90, 1)
+
+
+def test_no_folds_and_classes_are_refused():
+    data = make_shared_subspace(40, 6, 3, 2, prevalence=0.3, random_state=0)
+    with pytest.raises(ValueError, match="cv is empty"):
+        dimensions_path(MDDM(), MLkNN(), data.X, data.Y, [1], cv=[])
+    with pytest.raises(TypeError, match=r"projection must be a transformer such as MDDM\(\)"):
+        dimensions_path(MDDM, MLkNN(), data.X, data.Y, [1])
+    with pytest.raises(TypeError, match=r"must be a classifier such as MLkNN\(\)"):
+        dimensions_path(MDDM(), MLkNN, data.X, data.Y, [1])

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
@@ -153,3 +154,59 @@ def test_many_labels_in_int8_keep_their_columns(rng):
     model = ThresholdedClassifier(plain, cv=None).fit(X, Y)
     expected = plain.fit(X, Y.astype(int)).decision_function(X)
     np.testing.assert_array_equal(model.decision_function(X), expected)
+
+
+@pytest.mark.parametrize("cv", [3, None])
+@pytest.mark.parametrize(
+    "inner",
+    [
+        OneVsRestClassifier(LogisticRegression()),
+        RandomForestClassifier(10, random_state=0),
+        SharedSubspaceClassifier(),
+    ],
+    ids=lambda m: type(m).__name__,
+)
+@pytest.mark.filterwarnings("ignore:A column-vector y")  # of scikit-learn's forests
+def test_a_matrix_of_one_label_is_one_label(inner, cv):
+    data = make_shared_subspace(90, 6, 3, 2, prevalence=0.3, random_state=0)
+    Y = data.Y[:, :1]
+    model = ThresholdedClassifier(inner, strategy="f1", cv=cv).fit(data.X, Y)
+    assert model.oof_scores_.shape == (90, 1)
+    assert model.predict(data.X).shape == (90, 1)
+    assert metrics.f1_micro(Y, model.predict(data.X)) > 0.8
+    if cv:
+        folds = MultilabelStratifiedKFold(cv)
+        train, test = next(iter(folds.split(data.X, Y)))
+        part = clone(inner).fit(data.X[train], Y[train, 0])
+        if hasattr(part, "decision_function"):
+            expected = part.decision_function(data.X[test])
+        else:
+            expected = part.predict_proba(data.X[test])[:, 1]
+        np.testing.assert_allclose(model.oof_scores_[test, 0], expected)
+
+
+def test_one_label_weighs_samples_in_every_fold():
+    data = make_shared_subspace(60, 4, 3, 2, prevalence=0.3, noise=1.0, random_state=0)
+    Y, weights = data.Y[:, :1], np.where(np.arange(60) < 30, 1.0, 0.1)
+    model = ThresholdedClassifier(SharedSubspaceClassifier(0.0, 0.1), cv=KFold(3))
+    model.fit(data.X, Y, sample_weight=weights)
+    part = SharedSubspaceClassifier(0.0, 0.1).fit(data.X[20:], Y[20:], sample_weight=weights[20:])
+    np.testing.assert_allclose(model.oof_scores_[:20], part.decision_function(data.X[:20]))
+
+
+def test_folds_that_leave_samples_out_or_are_none_are_refused():
+    data = make_shared_subspace(60, 4, 3, 2, prevalence=0.3, random_state=0)
+    some = [(np.arange(30), np.arange(30, 50))]
+    with pytest.raises(ValueError, match="cover all samples"):
+        ThresholdedClassifier(SharedSubspaceClassifier(), cv=some).fit(data.X, data.Y[:, :1])
+    for Y in (data.Y, data.Y[:, :1]):
+        with pytest.raises(ValueError, match="cv is empty"):
+            ThresholdedClassifier(SharedSubspaceClassifier(), cv=[]).fit(data.X, Y)
+
+
+def test_a_label_that_was_constant_has_its_answer():
+    data = make_shared_subspace(60, 4, 3, 2, prevalence=0.3, random_state=0)
+    Y = np.column_stack([data.Y, np.zeros(60, int), np.ones(60, int)])
+    model = ThresholdedClassifier(RandomForestClassifier(5, random_state=0), cv=None)
+    model.fit(data.X, Y)
+    np.testing.assert_array_equal(model.oof_scores_[:, 3:], np.tile([0.0, 1.0], (60, 1)))

@@ -36,7 +36,7 @@ class AtDimensionOfMDDM(TransformerMixin, BaseEstimator):
             for name, value in self.projection.get_params().items()
             if name in ("kernel", "gamma")
         }
-        self.dimension_ = MDDM(**kernel).fit(X, y).n_components_
+        self.dimension_ = max(1, MDDM(**kernel).fit(X, y).n_components_)
         chosen = clone(self.projection).set_params(**{self.parameter: self.dimension_})
         self.projection_ = chosen.fit(X, y)
         return self

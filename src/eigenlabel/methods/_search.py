@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import check_cv
+from sklearn.model_selection._split import _CVIterableWrapper
 
 from eigenlabel._validation import check_number
 from eigenlabel.core.heldout import Fold
@@ -24,18 +25,27 @@ def to_floats(name: str, values: Any) -> np.ndarray:
     return array
 
 
+def check_folds(cv: Any) -> Any:
+    """Give a splitter for label matrices, stratified for a number; refuse an empty list."""
+    if isinstance(cv, numbers.Integral):
+        check_number("cv", cv, 2, integer=True)
+        return MultilabelStratifiedKFold(int(cv))
+    cv = check_cv(cv)
+    if isinstance(cv, _CVIterableWrapper) and not cv.get_n_splits():
+        raise ValueError("cv is empty: give a number of folds, a splitter or a list of splits.")
+    return cv
+
+
 def list_folds(
     cv: Any, X: Any, y: Any, groups: Any, codec: LabelCodec, used: np.ndarray
 ) -> list[Fold]:
     """List the folds over the used rows, training parts that are just the rest as None."""
     cv = 5 if cv is None else cv
-    if isinstance(cv, numbers.Integral):
+    if isinstance(cv, numbers.Integral) and not codec.multilabel:
         check_number("cv", cv, 2, integer=True)
-        cv = int(cv)
-        multilabel = codec.multilabel
-        cv = MultilabelStratifiedKFold(cv) if multilabel else check_cv(cv, y, classifier=True)
+        cv = check_cv(int(cv), y, classifier=True)
     else:
-        cv = check_cv(cv)
+        cv = check_folds(cv)
     position = np.full(X.shape[0], -1)
     position[used] = np.arange(len(used))
     folds: list[Fold] = []

@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from eigenlabel._validation import check_choice, check_data, check_number
 from eigenlabel.labels import LabelCodec, check_label_matrix
+from eigenlabel.methods._search import check_folds
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.projection import MDDM
+from eigenlabel.methods.thresholded import scores_matrix
 from eigenlabel.metrics import METRICS
-from eigenlabel.model_selection import MultilabelStratifiedKFold
 
 
 class DimensionsPath(NamedTuple):
@@ -45,20 +45,16 @@ def _score(model: Any, X: Any, Y: np.ndarray, scoring: str) -> float:
     metric = METRICS[scoring]
     if metric.reads == "labels":
         return float(metric.function(Y, model.predict(X)))
-    name = "decision_function" if hasattr(model, "decision_function") else "predict_proba"
-    scores = getattr(model, name)(X)
-    if isinstance(scores, list):  # a (n, 2) array of probabilities for each label
-        scores = np.column_stack([p[:, -1] for p in scores])
-    return float(metric.function(Y, np.asarray(scores)))
+    return float(metric.function(Y, scores_matrix(model, X, Y.shape[1])))
 
 
 def _check_parts(projection: Any, classifier: Any) -> None:
     """Refuse what is no projection or no classifier before any work."""
-    if not hasattr(projection, "transform") or not hasattr(projection, "get_params"):
+    if isinstance(projection, type) or not hasattr(projection, "transform"):
         raise TypeError(f"projection must be a transformer such as MDDM(), got {projection!r}.")
     if "n_components" not in projection.get_params():
         raise TypeError(f"{type(projection).__name__} has no n_components to vary.")
-    if not hasattr(classifier, "predict") or not hasattr(classifier, "get_params"):
+    if isinstance(classifier, type) or not hasattr(classifier, "predict"):
         raise TypeError(f"The estimator must be a classifier such as MLkNN(), got {classifier!r}.")
 
 
@@ -106,9 +102,7 @@ def dimensions_path(
     _check_parts(projection, classifier)
     Y = check_label_matrix(y).astype(int)
     X = X.tocsr() if sp.issparse(X) else np.asarray(X)
-    splitter = (
-        MultilabelStratifiedKFold(int(cv)) if isinstance(cv, numbers.Integral) else check_cv(cv)
-    )
+    splitter = check_folds(cv)
     pairwise = get_tags(projection).input_tags.pairwise
     columns = []
     for train, test in splitter.split(X, Y):

@@ -1,24 +1,23 @@
 """Thresholds for any multi-label classifier that scores."""
 
-import numbers
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.model_selection import check_cv, cross_val_predict
-from sklearn.utils import get_tags
+from sklearn.model_selection import cross_val_predict
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from eigenlabel._validation import check_row_weights
 from eigenlabel.core.operators import row_blocks
 from eigenlabel.core.sizes import readable
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.labels import LabelCodec
+from eigenlabel.methods._search import check_folds
 from eigenlabel.methods.many_labels import MANY, join_decisions
 from eigenlabel.methods.views import Views, is_several
-from eigenlabel.model_selection import MultilabelStratifiedKFold
 from eigenlabel.thresholds import Rule, Top, Zero, get_rule
 
 ARRAYS = 6  # of samples x labels that fitting thresholds holds at once
@@ -35,17 +34,32 @@ def score_method(estimator: Any) -> str:
     )
 
 
-def _as_matrix(response: Any, m: int) -> np.ndarray:
-    """Give scores (n, m) from what scikit-learn's classifiers return for a label matrix."""
+def as_matrix(response: Any, m: int, classes: Any = None) -> np.ndarray:
+    """Give scores (n, m) from what scikit-learn's classifiers return for a label matrix.
+
+    ``classes``, of each label, tell which answer a label has that was constant in training.
+    """
     if isinstance(response, list):  # one (n, 2) array of probabilities per label
-        if any(p.shape[1] != 2 for p in response):
+        if any(p.shape[1] != 2 for p in response) and classes is None:
             raise ValueError(
                 "A label is always or never present in some training part, so the classifier gives "
                 "it no probability. Drop such labels or use fewer folds."
             )
-        return np.column_stack([p[:, 1] for p in response])
+        columns = [
+            p[:, 1] if p.shape[1] == 2 else np.full(len(p), float(classes[j][0]))
+            for j, p in enumerate(response)
+        ]
+        return np.column_stack(columns)
     scores = np.asarray(response)
+    if m == 1 and scores.ndim == 2 and scores.shape[1] == 2:  # probabilities without and with it
+        return scores[:, 1:]
     return scores.reshape(-1, 1) if m == 1 and scores.ndim == 1 else scores
+
+
+def scores_matrix(estimator: Any, X: Any, m: int) -> np.ndarray:
+    """Give the scores (n, m) of a classifier fitted to a label matrix."""
+    response = getattr(estimator, score_method(estimator))(X)
+    return as_matrix(response, m, getattr(estimator, "classes_", None))
 
 
 def _delegates(method: str) -> Any:
@@ -160,21 +174,34 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _collect_scores(self, X: Any, y: Any, fit_params: dict[str, Any]) -> np.ndarray:
         if self.cv is None:
             return self._scores(self.estimator_, X)
-        cv = self.cv
-        if isinstance(cv, numbers.Integral):
-            cv = MultilabelStratifiedKFold(int(cv))
-        else:
-            cv = check_cv(cv)
+        X = Views(X) if is_several(X) else X  # several tables are split together
+        cv = check_folds(self.cv)
+        if y.shape[1] == 1:  # which cross_val_predict takes for classes
+            return self._collect_one(X, y, cv, fit_params)
         response = cross_val_predict(
             clone(self.estimator),
-            Views(X) if is_several(X) else X,  # several tables are split together
+            X,
             y,
             cv=cv,
             n_jobs=self.n_jobs,
             params=fit_params or None,
             method=score_method(self.estimator_),
         )
-        return _as_matrix(response, len(self._codec.classes))
+        return as_matrix(response, len(self._codec.classes))
+
+    def _collect_one(self, X: Any, y: Any, cv: Any, fit_params: dict[str, Any]) -> np.ndarray:
+        """Collect held-out scores of a single label."""
+        scores = np.full((len(y), 1), np.nan)
+        for train, test in cv.split(X, y):
+            params = _check_method_params(X, fit_params, train)
+            model = clone(self.estimator).fit(_safe_indexing(X, train), y[train], **params)
+            scores[test] = self._scores(model, _safe_indexing(X, test))
+        if np.isnan(scores).any():
+            raise ValueError(
+                f"cv={self.cv!r} leaves samples without held-out scores: its test parts must cover "
+                "all samples."
+            )
+        return scores
 
     def predict(self, X: Any) -> Any:
         """Give label sets by the thresholds, or what the classifier predicts for a vector y."""
@@ -193,7 +220,7 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self._codec.decode(self._rule.decide(scores, self.thresholds_))
 
     def _scores(self, estimator: Any, X: Any) -> np.ndarray:
-        return _as_matrix(getattr(estimator, score_method(estimator))(X), len(self._codec.classes))
+        return scores_matrix(estimator, X, len(self._codec.classes))
 
     @available_if(_delegates("decision_function"))
     def decision_function(self, X: Any) -> Any:
