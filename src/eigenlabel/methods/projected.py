@@ -218,7 +218,10 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Give the classifier's label sets (sparse if y was), or classes."""
         Z = self._project(X)
         decided = self.estimator_.predict(Z)
-        return self._codec.decode(decided > 0) if self._codec.multilabel else decided
+        if not self._codec.multilabel:
+            return decided
+        decided = decided[:, None] if decided.ndim == 1 else decided  # of a single label
+        return self._codec.decode(decided > 0)
 
     @available_if(_delegates("decision_function"))
     def decision_function(self, X: Any) -> Any:
