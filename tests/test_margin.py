@@ -39,8 +39,8 @@ def naive_objective(X, Y, model):
     return total
 
 
-# 40 rounds need not be enough.
-@pytest.mark.filterwarnings("ignore:ASO stopped:sklearn.exceptions.ConvergenceWarning")
+# 40 rounds need not be enough, nor 10,000 iterations for noise.
+@pytest.mark.filterwarnings("ignore:(ASO|LIBLINEAR) stopped:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("beta", [0.0, 1e-3])
 def test_the_objective_is_the_papers_and_never_rises(X, rng, loss, beta):
@@ -220,6 +220,20 @@ def test_stopping_early_is_said(data):
         model = ASOClassifier(1e-2, 0, 2, max_iter=3, tol=1e-9, random_state=0).fit(data.X, data.Y)
     assert model.n_iter_ == len(model.objective_) == 3
     assert model.beta_ == pytest.approx(1e-6)  # what LIBLINEAR needs
+
+
+def test_rounds_go_on_with_more_iterations_and_say_where_those_end():
+    data = make_shared_subspace(100, 20, 5, 2, noise=0.5, random_state=0)
+    few = ASOClassifier(n_components=2, svm_max_iter=1000, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"svm_max_iter = 1000 .* [1-5] of 5 labels"):
+        few.fit(10 * data.X, data.Y)
+    many = ASOClassifier(n_components=2, svm_max_iter=10**6, random_state=0)
+    many.fit(10 * data.X, data.Y)  # no warning
+    assert few.n_unsolved_ > 0
+    assert many.objective_[-1] < 0.9 * few.objective_[-1]
+    np.testing.assert_array_equal(many.objective_[: few.n_iter_], few.objective_)
+    short = data.X / np.linalg.norm(data.X, axis=1, keepdims=True)
+    assert ASOClassifier(random_state=0).fit(short, data.Y).n_unsolved_ == 0
 
 
 def test_float32_classes_and_nothing_changed(data):

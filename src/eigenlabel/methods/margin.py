@@ -27,6 +27,7 @@ from eigenlabel.methods._base import ScoreClassifier
 from eigenlabel.methods.shared_subspace import default_rank
 
 LEAST_BETA = 1e-4  # of alpha: LIBLINEAR needs a penalty on every direction
+FIRST_ITERATIONS = 1000  # of LIBLINEAR, which many labels never need
 LOOSE, TIGHT = 0.1, 1e-3  # tolerances of LIBLINEAR, while rounds gain much and at the end
 
 LOSSES = {
@@ -38,6 +39,11 @@ LOSSES = {
 
 class Step(Protocol):
     """Solve all labels for a given Theta."""
+
+    unsolved: int  # labels whose solver stopped early in the last call
+
+    def persist(self) -> bool:
+        """Take more iterations from now on; tell whether there are any left to take."""
 
     def __call__(self, Theta: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
         """Give weights (d, m) and intercepts (m,)."""
@@ -59,15 +65,24 @@ class MarginStep:
         self.X, self.T = X, T
         self.rho = np.sqrt(alpha / beta)
         self.tau = np.sqrt((alpha + beta) / beta) if model.fit_intercept else 0.0
+        self.unsolved, self.most = 0, model.svm_max_iter
         self.svm = LinearSVC(
             loss=model.loss,
+            max_iter=min(FIRST_ITERATIONS, self.most),
             C=1 / (2 * len(T) * (alpha + beta)),
             fit_intercept=False,
             random_state=check_random_state(model.random_state).randint(2**31 - 1),
         )
 
+    def persist(self) -> bool:
+        """Let LIBLINEAR take ten times as many iterations, at most ``svm_max_iter``."""
+        before = self.svm.max_iter
+        self.svm.set_params(max_iter=min(10 * before, self.most))
+        return self.svm.max_iter > before
+
     def __call__(self, Theta: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
         """Solve the labels one by one."""
+        self.unsolved = 0
         shared = np.asarray(self.X @ Theta.T)
         more = np.column_stack([self.rho * shared, np.full(len(self.T), self.tau)])
         A = sp.hstack([self.X, more], "csr") if sp.issparse(self.X) else np.hstack([self.X, more])
@@ -80,13 +95,21 @@ class MarginStep:
             zero = np.zeros((1, A.shape[1]))
             A = sp.vstack([A, zero], "csr") if sp.issparse(A) else np.vstack([A, zero])
             t = np.append(t, -t[0])
-        with warnings.catch_warnings():  # rounds that gain nothing are undone: fit looks at those
+        with warnings.catch_warnings():  # counted, and told at the end
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return np.asarray(self.svm.set_params(tol=tol).fit(A, t).coef_[0])
+            self.svm.set_params(tol=tol).fit(A, t)
+        self.unsolved += bool(self.svm.n_iter_ >= self.svm.max_iter)
+        return np.asarray(self.svm.coef_[0])
 
 
 class SquaredStep:
     """Labels solved by one ridge regression, exactly, and a correction of rank r for Theta."""
+
+    unsolved = 0
+
+    def persist(self) -> bool:
+        """There is nothing to iterate."""
+        return False
 
     def __init__(
         self, X: Any, T: np.ndarray, penalties: tuple[float, float], model: "ASOClassifier"
@@ -162,6 +185,8 @@ class ASOClassifier(ScoreClassifier):
     tol : float >= 0, default=1e-3
         Stop when a round lowers the objective by no more than this share of it.
     max_iter : int >= 1, default=100
+    svm_max_iter : int >= 1, default=10,000
+        Iterations of LIBLINEAR for one label; 1,000 until rounds gain nothing with so many.
     random_state : int, RandomState or None
         Order of samples in LIBLINEAR.
 
@@ -174,6 +199,7 @@ class ASOClassifier(ScoreClassifier):
     objective_ : (n_iter_,), after each round
     beta_ : float, the beta that was used
     n_iter_ : int
+    n_unsolved_ : int, labels for which LIBLINEAR took ``svm_max_iter`` iterations in the last round
     classes_ : columns of a label matrix, or classes of a vector y
 
     Examples
@@ -198,6 +224,7 @@ class ASOClassifier(ScoreClassifier):
         fit_intercept: bool = True,
         tol: float = 1e-3,
         max_iter: int = 100,
+        svm_max_iter: int = 10_000,
         random_state: Any = None,
     ) -> None:
         self.alpha = alpha
@@ -207,6 +234,7 @@ class ASOClassifier(ScoreClassifier):
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
+        self.svm_max_iter = svm_max_iter
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> "ASOClassifier":
@@ -236,7 +264,8 @@ class ASOClassifier(ScoreClassifier):
         check_choice("loss", self.loss, tuple(LOSSES))
         for name in ("alpha", "beta", "tol"):
             check_number(name, getattr(self, name), 0)
-        check_number("max_iter", self.max_iter, 1, integer=True)
+        for name in ("max_iter", "svm_max_iter"):
+            check_number(name, getattr(self, name), 1, integer=True)
         check_flag("fit_intercept", self.fit_intercept)
         self.beta_ = float(self.beta)
         if self.loss != "squared":
@@ -255,7 +284,7 @@ class ASOClassifier(ScoreClassifier):
         U, b = np.zeros((X.shape[1], T.shape[1])), np.zeros(T.shape[1])
         Theta = np.zeros((0, X.shape[1]))
         objective: list[float] = []
-        precision = LOOSE
+        precision, stalled = LOOSE, [np.inf]  # objectives where rounds gained nothing more
         for _ in range(self.max_iter):
             U_new, b_new = step(Theta, precision)
             better = self._values(X, T, U_new, b_new, Theta) < self._values(X, T, U, b, Theta)
@@ -264,12 +293,18 @@ class ASOClassifier(ScoreClassifier):
             objective.append(float(self._values(X, T, U, b, Theta).sum()))
             gain = objective[-2] - objective[-1] if len(objective) > 1 else np.inf
             if gain <= self.tol * objective[-2 if len(objective) > 1 else -1]:
-                if precision <= TIGHT or self.loss == "squared":
+                if precision > TIGHT and self.loss != "squared":
+                    precision = max(TIGHT, precision / 10)
+                    continue
+                stalled.append(objective[-1])
+                if not (step.unsolved and step.persist()):
                     break
-                precision = max(TIGHT, precision / 10)
         else:
             self._warn(gain / max(objective[-1], np.finfo(float).tiny))
-        self.objective_ = np.array(objective)
+        self.objective_, self.n_unsolved_ = np.array(objective), step.unsolved
+        # Ten times as many iterations that gain nothing say that the first were enough.
+        if step.unsolved and len(stalled) > 1 and stalled[-2] > (1 + self.tol) * stalled[-1]:
+            self._warn_unsolved(T.shape[1])
         return U, b, Theta
 
     def _values(
@@ -288,6 +323,15 @@ class ASOClassifier(ScoreClassifier):
         warnings.warn(
             f"ASO stopped after max_iter = {self.max_iter} rounds, {told}; tol = {self.tol}. Raise "
             "max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+    def _warn_unsolved(self, m: int) -> None:
+        warnings.warn(
+            f"LIBLINEAR stopped after svm_max_iter = {self.svm_max_iter} iterations for "
+            f"{self.n_unsolved_} of {m} labels in the last round: the objective may be far from "
+            "its minimum. Scale X to rows of unit length, raise beta or svm_max_iter.",
             ConvergenceWarning,
             stacklevel=4,
         )
