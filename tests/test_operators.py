@@ -44,6 +44,18 @@ def test_columns_and_their_products_equal_the_dense_matrix(X, rng, weighted):
         assert op.squared_norm() == pytest.approx((w @ Xc**2).sum(), abs=1e-11)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_products_of_two_sparse_matrices_are_centred(rng, weighted):
+    X, Z = (rng.standard_normal((12, k)) * (rng.random((12, k)) < 0.6) for k in (5, 4))
+    w = rng.uniform(0.5, 2, 12) if weighted else np.ones(12)
+    Xc, Zc = (A - np.average(A, axis=0, weights=w) for A in (X, Z))
+    expected = Xc.T @ (w[:, None] * Zc)
+    for a in forms(X):
+        for b in forms(Z):
+            one, other = (CentredOperator(f, w if weighted else None) for f in (a, b))
+            np.testing.assert_allclose(one.cross_covariance(other), expected, atol=1e-12)
+
+
 def test_dot_test(X, rng):
     u, v = rng.standard_normal((X.shape[1], 1)), rng.standard_normal((len(X), 1))
     for form in forms(X):

@@ -95,7 +95,10 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     reproducing.add_argument("table", metavar="TABLE", nargs="?", help="such as mlls-table3")
     reproducing.add_argument("--list", action="store_true", help="list all tables")
     reproducing.add_argument(
-        "-o", "--output", metavar="FOLDER", help="for records (default runs/TABLE)"
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        help="for records (default: runs/ and the name of the run, which tables may share)",
     )
     reproducing.add_argument("--methods", type=words, metavar="A,B,...", help="only these")
     reproducing.add_argument("--splits", type=positive, metavar="N", help="at most so many")

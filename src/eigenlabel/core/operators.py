@@ -311,6 +311,8 @@ class CentredOperator:
                 else:
                     G += self._dense(rows).T @ (w[rows, None] * other._dense(rows))
             return G
+        if not is_sparse(other._X):
+            return other.cross_covariance(self).T
         X: Matrix = self._X
         Z: Matrix = other._X.astype(float, copy=False)
         G = (X.multiply(w[:, None]).tocsr().T @ Z).toarray()

@@ -14,7 +14,7 @@ from eigenlabel.methods.sparse_discriminant import BaseMtSDA
 from eigenlabel.scoring import GridScorer
 from eigenlabel.thresholds import Rule, get_rule
 
-L1_SHARES = (1 / 8, 1 / 16, 1 / 32, 1 / 64)  # of the l1 at which all weights vanish
+L1_SHARES = (1 / 8, 1 / 16, 1 / 32, 1 / 64)  # of an l1 at which all weights vanish
 L2_SHARES = (1.0, 10.0)  # of the mean squared distance of samples from their mean
 MAX_SPLIT_COLUMNS = 100
 
@@ -47,7 +47,7 @@ class MtSDACV(BaseMtSDA):
     Parameters
     ----------
     l1s : sequence of floats >= 0 or None
-        None is 1/8, 1/16, 1/32 and 1/64 of the l1 at which all weights vanish.
+        None is 1/8, 1/16, 1/32 and 1/64 of an l1 at which all weights vanish.
     l2s : sequence of floats >= 0 or None
         None is 1 and 10 times the mean squared distance of samples from their mean.
     rhos : sequence of floats, default=(0.0,)
