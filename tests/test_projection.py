@@ -594,6 +594,7 @@ def test_directions_of_the_complement_are_directions(rng):
         ({"label_kernel": None}, ValueError, "label_kernel must be one of 'linear'"),
         ({"label_kernel": object()}, TypeError, "label_kernel must be one of .* or a matrix"),
         ({"complement": "no"}, TypeError, "complement must be True or False, got 'no'"),
+        ({"random_state": "a"}, ValueError, "'a' cannot be used to seed"),
     ],
 )
 def test_label_kernels_that_are_none(parameters, error, words, rng):

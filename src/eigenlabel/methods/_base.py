@@ -20,7 +20,7 @@ from eigenlabel._validation import (
 )
 from eigenlabel.core.eigen import rank_tolerance
 from eigenlabel.core.kernel_krylov import KernelKrylovFactor
-from eigenlabel.core.operators import CentredOperator, row_blocks
+from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.spectral import (
     Factor,
     GramFactor,
@@ -30,7 +30,13 @@ from eigenlabel.core.spectral import (
     nearest_psd,
 )
 from eigenlabel.labels import LabelCodec
-from eigenlabel.methods.kernels import HISTOGRAMS, KERNELS, checked_symmetric, intersection_kernel
+from eigenlabel.methods.kernels import (
+    HISTOGRAMS,
+    KERNELS,
+    check_finite_kernel,
+    checked_symmetric,
+    intersection_kernel,
+)
 from eigenlabel.methods.observed import check_observed
 from eigenlabel.thresholds import Rule, Top, Zero
 
@@ -176,8 +182,7 @@ class KernelMixin:
 
     def _finite_kernel(self, X: Any, Z: Any) -> np.ndarray:
         K = self._kernel(X, Z)
-        if not np.isfinite(K).all():
-            raise ValueError(f"kernel={self.kernel!r} gives NaN or infinity on the training data.")
+        check_finite_kernel(K, self.kernel, "the training data")
         return K
 
     def _check_training(
@@ -209,8 +214,7 @@ class KernelMixin:
         K = self._kernel(X, X)
         precision = np.dtype(K.dtype) if K.dtype.kind == "f" else np.dtype(float)
         K = np.asarray(K, dtype=float)
-        if not all(np.isfinite(K[rows]).all() for rows in row_blocks(*K.shape)):
-            raise ValueError(f"kernel={self.kernel!r} gives NaN or infinity on the training data.")
+        check_finite_kernel(K, self.kernel, "the training data")
         K = checked_symmetric(K, precision, "kernel matrix")
         tolerance = rank_tolerance(len(K), precision)
         K, kept, negative = nearest_psd(K, tolerance)

@@ -10,6 +10,7 @@ from sklearn.metrics.pairwise import KERNEL_PARAMS, manhattan_distances, pairwis
 
 from eigenlabel._validation import check_choice, check_number
 from eigenlabel.core.eigen import rank_tolerance
+from eigenlabel.core.operators import row_blocks
 from eigenlabel.core.spectral import check_memory, nearest_psd, symmetric_part
 
 KERNELS = (
@@ -155,6 +156,15 @@ def check_kernel(name: Any, gamma: Any, degree: Any, coef0: Any) -> None:
     check_number("coef0", coef0, -np.inf)
 
 
+def check_finite_kernel(K: np.ndarray, kernel: Any, where: str) -> None:
+    """Refuse kernel values that are no numbers, by rows."""
+    if not all(np.isfinite(K[rows]).all() for rows in row_blocks(*K.shape)):
+        raise ValueError(
+            f"kernel={kernel!r} gives NaN or infinity on {where}. Rescale X, or take other gamma, "
+            "degree or coef0: a fractional power needs values >= 0."
+        )
+
+
 def checked_symmetric(K: np.ndarray, precision: np.dtype, what: str) -> np.ndarray:
     """Give the symmetric part of a finite matrix that is symmetric up to rounding, or refuse."""
     S, (i, j) = symmetric_part(K)
@@ -179,8 +189,7 @@ def training_kernel(
     K = kernel(X, X)
     precision = np.dtype(K.dtype) if K.dtype.kind == "f" else np.dtype(float)
     K = np.array(K, dtype=float)
-    if not np.isfinite(K).all():
-        raise ValueError(f"kernel={kernel.name!r} gives NaN or infinity on {view}.")
+    check_finite_kernel(K, kernel.name, view)
     if not callable(kernel.name) and kernel.name not in DOUBTFUL:
         return K, None
     K = checked_symmetric(K, precision, f"kernel matrix of {view}")

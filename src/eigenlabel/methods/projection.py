@@ -262,6 +262,7 @@ class MDDM(LabelProjection):
         check_number("variance", self.variance, 0, 1)
         check_number("label_gamma", self.label_gamma, 0)
         check_flag("complement", self.complement)
+        check_random_state(self.random_state)
         if isinstance(self.label_kernel, str) or self.label_kernel is None:
             check_choice("label_kernel", self.label_kernel, CORRELATIONS)
         if self.complement and (self.n_components is None or not self._linear):
