@@ -255,6 +255,8 @@ def test_a_figure_averages_splits_and_then_sets(tmp_path):
     assert len(plan(alone).tasks) == 3
     only = figure.means([r for r in records if r["method"] == "b @ 2"])
     assert list(only["one"]) == [("b", "2")]
+    point = next(iter(figure.points.values()))
+    assert [m.name for m in figure.protocol(methods=[point.name]).methods] == [point.name]
     with pytest.raises(ValueError, match="No curve 'c' in f; there are: a, b"):
         figure.protocol(methods=["c"])
 

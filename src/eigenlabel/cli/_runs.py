@@ -100,7 +100,12 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         metavar="FOLDER",
         help="for records (default: runs/ and the name of the run, which tables may share)",
     )
-    reproducing.add_argument("--methods", type=words, metavar="A,B,...", help="only these")
+    reproducing.add_argument(
+        "--methods",
+        type=words,
+        metavar="A,B,...",
+        help="only these; of a figure, curves or points as --dry-run lists them",
+    )
     reproducing.add_argument("--splits", type=positive, metavar="N", help="at most so many")
     _add_running(reproducing)
     reproducing.set_defaults(run=_reproduce)
@@ -270,7 +275,8 @@ def _reproduce(arguments: argparse.Namespace) -> None:
     table = get_table(choose("table", arguments.table, names, "'eigenlabel reproduce --list'"))
     known = table.curves() if isinstance(table, Curves) else table.runnable()
     for method in arguments.methods or ():
-        choose("method", method, known, f"{table.name} has {', '.join(known)}; --dry-run")
+        told = f"{table.name} has {', '.join(known)}; --dry-run"
+        choose("method", method, table.runnable(), told)
     table, missing = at_hand(table) if table.data else (table, {})
     for name, why in missing.items():
         print(f"missing data: {name}: {why}", file=sys.stderr)

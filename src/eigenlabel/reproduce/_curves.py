@@ -42,17 +42,25 @@ class Curves:
         """List the names of the curves."""
         return list(dict.fromkeys(curve for curve, _ in self.points))
 
+    def runnable(self) -> list[str]:
+        """List what can be chosen: curves, and points by the names of their methods."""
+        return [*self.curves(), *(method.name for method in self.points.values())]
+
     def protocol(
         self, *, n_splits: int | None = None, methods: Sequence[str] | None = None
     ) -> Protocol:
-        """Give the figure's protocol, with fewer splits or curves if so wanted."""
-        unknown = [m for m in methods or () if m not in self.curves()]
+        """Give the figure's protocol, with fewer splits, curves or points if so wanted."""
+        unknown = [m for m in methods or () if m not in self.runnable()]
         if unknown:
             known = ", ".join(self.curves())
             raise ValueError(f"No curve {unknown[0]!r} in {self.name}; there are: {known}.")
         return Protocol(
             data=[d for group in self.data.values() for d in group],
-            methods=[m for (c, _), m in self.points.items() if methods is None or c in methods],
+            methods=[
+                m
+                for (c, _), m in self.points.items()
+                if methods is None or c in methods or m.name in methods
+            ],
             splits=replace(self.splits, at_most=n_splits),
             metrics=("f1_macro",) if self.y == "seconds" else (self.y,),
             name=self.name,
