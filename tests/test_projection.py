@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg as sl
 import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackError
 from sklearn import cross_decomposition, decomposition
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
@@ -29,6 +30,7 @@ from eigenlabel.core import projection as core_projection
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.label_factors import hypergraph, label_correlation, square_root
+from eigenlabel.methods import projection_spectral
 
 SHAPES = {"tall": (60, 7), "wide": (25, 60), "square": (30, 30)}
 
@@ -319,6 +321,32 @@ def test_kernel_pca_is_the_centred_kernels_eigenvectors(rng):
     Z = model.transform(X)
     np.testing.assert_allclose(Q @ Z, Z * model.eigenvalues_[:4], atol=1e-8)
     np.testing.assert_allclose((Z * Z).sum(axis=0), model.eigenvalues_[:4])
+
+
+@pytest.mark.parametrize("shape", [(200, 90), (90, 200)])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_a_few_principal_components_equal_the_first_of_all(rng, monkeypatch, shape, form):
+    X = rng.standard_normal(shape) * (rng.random(shape) < 0.3) + rng.random(shape[1])
+    calls = []
+    monkeypatch.setattr(PCA, "_factorise", lambda *_: calls.append(1))
+    few = PCA(3).fit(form(X))
+    assert not calls
+    monkeypatch.undo()
+    every = PCA().fit(form(X))
+    np.testing.assert_allclose(few.eigenvalues_, every.eigenvalues_[:3])
+    np.testing.assert_allclose(few.components_, every.components_[:3], atol=1e-9)
+    np.testing.assert_allclose(few.transform(form(X)), every.transform(form(X))[:, :3], atol=1e-8)
+    np.testing.assert_array_equal(PCA(3).fit(form(X)).components_, few.components_)
+    line = np.outer(rng.standard_normal(200), rng.standard_normal(90))
+    assert PCA(3).fit(line).n_components_ == 1
+    with pytest.warns(UserWarning, match="PCA found no direction"):
+        assert PCA(2).fit(np.ones((70, 60))).n_components_ == 0
+
+    def fail(*_):
+        raise ArpackError(3)
+
+    monkeypatch.setattr(projection_spectral, "leading_axes", fail)
+    np.testing.assert_allclose(PCA(3).fit(form(X)).components_, every.components_[:3], atol=1e-9)
 
 
 def test_pls_of_one_label_equals_scikit_learn(X, rng):

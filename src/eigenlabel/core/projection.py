@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from eigenlabel.core._types import Floats
 from eigenlabel.core.eigen import descending_eigh, positive_count, rank_tolerance
@@ -147,7 +148,7 @@ def row_space(factor: Factor) -> RowSpace:
         raise MemoryError(
             "The principal axes of the data need the smaller of its n x n and d x d matrices, "
             "which does not fit in memory. Use fewer samples or features, or a projection that "
-            "does without: MDDM, CCA, OPLS, LDA, PLS."
+            "does without: MDDM, CCA, OPLS, LDA, PLS, or PCA of a few components."
         )
     if isinstance(factor, GramFactor):
         S, tolerance = factor.K, factor.tolerance
@@ -157,6 +158,36 @@ def row_space(factor: Factor) -> RowSpace:
     values, axes = descending_eigh(S)
     rank = int(np.count_nonzero(values > max(tolerance * values[0], 0.0)))
     return RowSpace(factor, values[:rank], axes[:, :rank])
+
+
+FEW = 30  # Lanczos' method pays for less than a share 1 / FEW of all axes
+
+
+def leading_axes(operator: CentredOperator, count: int) -> Directions:
+    """Find the first principal axes of centred data by Lanczos' method; nothing is formed.
+
+    Raises scipy's ArpackError where it does not converge. Cost: some 2 to 5 products with X and
+    with X' for each axis.
+    """
+    n, d = operator.shape
+    if operator.squared_norm() <= 0:  # no sample differs from another
+        return Directions(np.zeros((d, 0)), np.zeros(0))
+
+    def product(v: Floats) -> Floats:
+        column = v.reshape(-1, 1)
+        if n <= d:
+            return operator.matmat(operator.rmatmat(column)).ravel()
+        return operator.rmatmat(operator.matmat(column)).ravel()
+
+    size = min(n, d)
+    start = np.random.RandomState(0).standard_normal(size)
+    square = LinearOperator((size, size), matvec=product, dtype=np.float64)
+    values, axes = eigsh(square, k=count, v0=start)
+    values, axes = values[::-1], axes[:, ::-1]
+    tolerance = rank_tolerance(max(operator.shape), operator.dtype)
+    rank = int(np.count_nonzero(values > max(tolerance * values[0], 0.0)))
+    values, axes = values[:rank], axes[:, :rank]
+    return Directions(operator.rmatmat(axes) / np.sqrt(values) if n <= d else axes, values)
 
 
 Product = Callable[[Floats], Floats]

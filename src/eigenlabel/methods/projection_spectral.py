@@ -3,10 +3,12 @@
 And the selector of single features that the papers compare with.
 """
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackError
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.neighbors import NearestNeighbors
@@ -15,9 +17,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from eigenlabel._validation import check_data, check_largest, check_number, check_scale
 from eigenlabel.core.operators import CentredOperator, centre_full_columns, weighted_mean
 from eigenlabel.core.projection import (
+    FEW,
     Directions,
     covariance_directions,
     generalised_directions,
+    leading_axes,
     row_space,
 )
 from eigenlabel.core.spectral import Factor
@@ -41,8 +45,10 @@ class RowSpaceProjection(BaseProjection):
 class PCA(KernelParameters, BaseProjection):
     """Principal components, centred without densifying sparse X, or in a kernel's feature space.
 
-    Cost: one eigendecomposition of the smaller of the n x n and d x d matrices. Labels are not
-    looked at; they may be passed for the sake of pipelines.
+    Cost: one eigendecomposition of the smaller of the n x n and d x d matrices; where no more than
+    a thirtieth of all axes are wanted and X is linear, some products of X with vectors for each
+    instead, whatever its size. Labels are not looked at; they may be passed for the sake of
+    pipelines.
 
     Parameters
     ----------
@@ -53,7 +59,7 @@ class PCA(KernelParameters, BaseProjection):
     Attributes
     ----------
     components_, dual_coef_, n_components_ : as in :class:`MDDM`
-    eigenvalues_ : of ``Xc'Xc``, descending
+    eigenvalues_ : of ``Xc'Xc``, descending: all, or ``n_components`` if those are few
 
     Examples
     --------
@@ -66,6 +72,10 @@ class PCA(KernelParameters, BaseProjection):
     _supervised = False
 
     def _solve(self, X: Any, Y: np.ndarray | None) -> tuple[Directions, Factor | None]:  # noqa: ARG002
+        if self._linear and FEW * (self.n_components or np.inf) <= min(X.shape):
+            check_scale(X)
+            with suppress(ArpackError):
+                return leading_axes(CentredOperator(X), self.n_components), None
         factor = self._factorise(X, None)
         space = row_space(factor)
         return Directions(space.principal(self.n_components), space.values), factor
