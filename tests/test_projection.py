@@ -323,6 +323,18 @@ def test_kernel_pca_is_the_centred_kernels_eigenvectors(rng):
     np.testing.assert_allclose((Z * Z).sum(axis=0), model.eigenvalues_[:4])
 
 
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_float32_far_from_zero_keeps_its_digits(rng, form):
+    X = (rng.standard_normal((60, 4)) + 1e4).astype(np.float32)
+    Y = labels_of(X - 1e4, rng)
+    for model in (MDDM(2), CCA(2), PCA(2), MDDM(4, complement=True, random_state=0)):
+        exact = model.fit(X.astype(float), Y).transform(X.astype(float))
+        found = model.fit(form(X), Y).transform(form(X))
+        assert found.dtype == np.float32
+        # directions are rounded to 6e-8, and the mean is taken off in rounded directions too
+        np.testing.assert_allclose(found, exact, atol=2e-6)
+
+
 @pytest.mark.parametrize("shape", [(200, 90), (90, 200)])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_a_few_principal_components_equal_the_first_of_all(rng, monkeypatch, shape, form):

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from eigenlabel._validation import check_choice, check_data, check_flag, check_number, check_scale
 from eigenlabel.core.eigen import fix_signs
-from eigenlabel.core.operators import CentredOperator
+from eigenlabel.core.operators import CentredOperator, row_blocks
 from eigenlabel.core.projection import Directions, complement, directions, orthonormal_directions
 from eigenlabel.core.spectral import Factor
 from eigenlabel.label_factors import (
@@ -27,6 +27,13 @@ from eigenlabel.label_factors import (
 )
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods._base import KernelMixin
+
+
+def _product(X: Any, W: np.ndarray) -> np.ndarray:
+    """X W in float64, by rows: of float32 data far from zero the mean would take the digits."""
+    W = W.astype(float)
+    parts = [np.asarray(X[rows] @ W) for rows in row_blocks(X.shape[0], X.shape[1])]
+    return np.concatenate(parts) if len(parts) != 1 else parts[0]
 
 
 class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseEstimator):
@@ -88,8 +95,7 @@ class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMi
         coefficients = found.coefficients[:, :r]
         if self._linear:
             weights = fix_signs(coefficients if factor is None else factor.primal(coefficients))
-            self.components_ = weights.T.astype(X.dtype)
-            self._offset = (self._mean(factor, X) @ weights).astype(X.dtype)
+            self._set_components(weights, self._mean(factor, X), X.dtype)
         else:
             coefficients = fix_signs(coefficients)
             self.dual_coef_ = factor.dual(coefficients).astype(X.dtype)
@@ -97,6 +103,11 @@ class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMi
             self.X_fit_ = X
         self.eigenvalues_ = found.eigenvalues
         self.n_components_ = r
+
+    def _set_components(self, weights: np.ndarray, mean: np.ndarray, dtype: Any) -> None:
+        """Store directions as columns, and what the mean is in them, as rounded as they are."""
+        self.components_ = weights.T.astype(dtype)
+        self._offset = self.components_.astype(float) @ mean
 
     def _mean(self, factor: Factor | None, X: Any) -> np.ndarray:
         return CentredOperator(X).mean if factor is None else factor.operator.mean
@@ -114,11 +125,9 @@ class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMi
         """
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
-        if self._linear:
-            out = np.asarray(X @ self.components_.T) - self._offset
-        else:
-            out = self._kernel_product(X, self.dual_coef_) - self._offset
-        return out.astype(self._offset.dtype, copy=False)
+        kept = self.components_.T if self._linear else self.dual_coef_
+        times = _product if self._linear else self._kernel_product
+        return (times(X, kept) - self._offset).astype(kept.dtype, copy=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -294,8 +303,7 @@ class MDDM(LabelProjection):
         operator, rng = CentredOperator(X), check_random_state(self.random_state)
         count = min(self.n_components, X.shape[1])
         P = complement(operator, self.components_.T.astype(float), count, self._constraint(), rng)
-        self.components_ = P.T.astype(X.dtype)
-        self._offset = (operator.mean @ P).astype(X.dtype)
+        self._set_components(P, operator.mean, X.dtype)
         self.n_components_ = P.shape[1]
 
 
