@@ -80,13 +80,13 @@ def complement(
         for _ in range(2):
             G = G - P[:, :k] @ (P[:, :k].T @ image(G))
             G = _orthonormal(G, G.T @ image(G), lengths)
-            lengths = np.ones(G.shape[1])
-        fresh = G.shape[1]
-        if not fresh:
-            break
+            fresh = G.shape[1]
+            if not fresh:
+                return P[:, :k]
+            lengths = np.ones(fresh)
         P[:, k : k + fresh] = G
         k, drawn = k + fresh, drawn[:, fresh:]  # those left are tried with the new ones known
-    return P[:, :k]
+    return P
 
 
 def _orthonormal(G: Floats, inner: Floats, lengths: Floats) -> Floats:
@@ -96,6 +96,8 @@ def _orthonormal(G: Floats, inner: Floats, lengths: Floats) -> Floats:
     if stopped:
         new[stopped - 1 :] = False
     fresh = len(new) if new.all() else int(np.argmin(new))
+    if not fresh:
+        return G[:, :0]
     return np.asarray(scipy.linalg.solve_triangular(R[:fresh, :fresh], G[:, :fresh].T, trans=1).T)
 
 
