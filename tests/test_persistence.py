@@ -63,6 +63,7 @@ NAMES += ["CCA+Ridge", "mddm:MDDM_p+SVM-rbf"]
 
 
 @pytest.mark.filterwarnings("ignore:Top.* gives all")  # of five labels here
+@pytest.mark.filterwarnings("ignore:LIBLINEAR stopped")  # ASO_SVM at the smallest alphas
 @pytest.mark.parametrize("name", NAMES)
 def test_every_method_comes_back(name, data, tmp_path):
     quick = {

@@ -324,7 +324,7 @@ def test_frames_and_sparse_labels(data):
         ({"cv": 1}, ValueError, "cv must be an integer >= 2, got 1"),
         ({"cv": 91}, ValueError, "needs at least 91 samples, got 90"),
         ({"cv": [([], [1])]}, ValueError, "split without training samples"),
-        ({"cv": []}, ValueError, "cv gives no split"),
+        ({"cv": []}, ValueError, "cv is empty"),
         ({"scoring": "f1"}, ValueError, "binary"),
         (
             {"scoring": "nonsense"},
