@@ -117,11 +117,11 @@ def _penalties() -> Curves:
 def _times() -> Curves:
     """Describe Figures 1 and 2 of Ji et al. (TKDD 2010)."""
     points = {
-        ("ML_LS", "fixed"): Method("ML_LS, fixed", SharedSubspaceClassifier()),
+        ("ML_LS", "fixed"): Method("ML_LS fixed", SharedSubspaceClassifier()),
         ("ML_LS", "tuned"): Method("ML_LS"),
         ("SVM", "fixed"): Method("SVM_C"),
         ("SVM", "tuned"): Method("SVM"),
-        ("ASO_SVM", "fixed"): Method("ASO_SVM, fixed", ASOClassifier(1.0, 0, random_state=0)),
+        ("ASO_SVM", "fixed"): Method("ASO_SVM fixed", ASOClassifier(1.0, 0, random_state=0)),
         ("ASO_SVM", "tuned"): Method("ASO_SVM"),
     }
     return Curves(
