@@ -46,10 +46,9 @@ class AtDimensionOfMDDM(TransformerMixin, BaseEstimator):
         return self.projection_.transform(X)
 
 
-WIDTHS = 10.0 ** np.arange(-1, 1.5, 0.5)  # of every Gaussian kernel in Zhang and Zhou (TKDD 2010)
-
-
-COSTS = 10.0 ** np.arange(-2, 3)  # C of every SVM there
+# The widths 10^-1 to 10 of every Gaussian kernel in the paper, and C of every SVM.
+GAMMAS = 1 / (2 * (10.0 ** np.arange(-1, 1.5, 0.5)) ** 2)
+COSTS = 10.0 ** np.arange(-2, 3)
 
 
 class OnGaussianKernel(TransformerMixin, BaseEstimator):
@@ -106,14 +105,13 @@ def zhang_projection(name: str) -> Any:
     return clone(_ZHANG_PROJECTIONS[name])
 
 
-def _zhang_svm(projection: Any, grid: dict[str, Any]) -> Any:
+def _zhang_svm(projection: Any, labels: dict[str, Any]) -> Any:
     """Make SVMs with Gaussian kernels; the paper speaks of one width for projection and SVM."""
     svm = OneVsRestClassifier(SVC(kernel="precomputed"))
     steps = [("kernel", OnGaussianKernel(projection)), ("svm", svm)]
-    inside = {f"kernel__{k}": values for k, values in grid.items() if not k.endswith("__gamma")}
-    widths = {"kernel__gamma": 1 / (2 * WIDTHS**2)}
-    model = Pipeline(steps, memory=LastFits())
-    return search(model, inside | widths | {"svm__estimator__C": COSTS}, "f1_micro")
+    inside = {f"kernel__{name}": values for name, values in labels.items()}
+    grid = inside | {"kernel__gamma": GAMMAS, "svm__estimator__C": COSTS}
+    return search(Pipeline(steps, memory=LastFits()), grid, "f1_micro")
 
 
 def _zhang_method(name: str, base: str, kernel: str) -> Any:
@@ -121,23 +119,23 @@ def _zhang_method(name: str, base: str, kernel: str) -> Any:
 
     MLSI, LPP and SEL, and ML-kNN on the original features, have no kernel in the paper.
     """
-    projection, grid = None, {}
+    projection, width = None, {}
+    labels = {"projection__label_gamma": GAMMAS} if name.endswith("^k") else {}
     if name != "ORI":
         projection = zhang_projection(name)
         own = isinstance(projection, MDDM)  # has its dimension from itself
         if kernel == "rbf" and name not in ("MLSI", "LPP", "SEL"):
             projection.set_params(kernel="rbf")
-            grid[f"projection__{'' if own else 'projection__'}gamma"] = 1 / (2 * WIDTHS**2)
-        if name.endswith("^k"):
-            grid["projection__label_gamma"] = 1 / (2 * WIDTHS**2)
+            width = {f"projection__{'' if own else 'projection__'}gamma": GAMMAS}
         if not own:
             parameter = "n_features_to_select" if name == "SEL" else "n_components"
             projection = AtDimensionOfMDDM(projection, parameter)
     if base == "SVM" and kernel == "rbf":
-        return _zhang_svm(projection, grid)
+        return _zhang_svm(projection, labels)
     if projection is None:
         return zhang_classifier(base)
     model = Pipeline([("projection", projection), ("classifier", zhang_classifier(base))])
+    grid = width | labels
     return search(model, grid, "average_precision") if grid else model
 
 

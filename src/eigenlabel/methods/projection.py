@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
@@ -30,10 +31,11 @@ from eigenlabel.methods._base import KernelMixin
 
 
 def _product(X: Any, W: np.ndarray) -> np.ndarray:
-    """X W in float64, by rows: of float32 data far from zero the mean would take the digits."""
+    """X W in float64: of float32 data far from zero the mean would take the digits."""
     W = W.astype(float)
-    parts = [np.asarray(X[rows] @ W) for rows in row_blocks(X.shape[0], X.shape[1])]
-    return np.concatenate(parts) if len(parts) != 1 else parts[0]
+    if sp.issparse(X) or X.dtype == W.dtype:
+        return np.asarray(X @ W)
+    return np.concatenate([X[rows] @ W for rows in row_blocks(*X.shape)])  # no copy of all of X
 
 
 class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseEstimator):
