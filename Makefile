@@ -1,17 +1,33 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench clean
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal
+
+.PHONY: demo test test-all test-machines fuzz lint bench clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenlabel demo
 
-test: .venv/dev.stamp
+lint: .venv/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal
+
+test: lint
+	$(PYTEST)
+
+# Generated examples are drawn anew, then files, models and calls that are broken on purpose.
+test-all: lint
+	$(PYTEST) --hypothesis-profile=random
+	$(MAKE) fuzz
+
+fuzz: .venv/dev.stamp
+	$(PYTEST) tests/fuzz/fuzz_*.py
+
+# Under every family of BLAS kernels that this processor supports, with one and two threads.
+test-machines: .venv/dev.stamp
+	$(BIN)/python tools/test_machines.py
 
 bench: .venv/dev.stamp
 	$(BIN)/python benchmarks/run_all.py
