@@ -6,13 +6,15 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, LinearSVC
+from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._catalogue_search import LastFits, search
+from eigenlabel._fitting import TransformerMixin, all_or_nothing
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.projection import CCA, MDDM
 from eigenlabel.methods.projection_spectral import LPP, MLSI, PCA, PLS, DiscriminativeSelector
@@ -29,6 +31,7 @@ class AtDimensionOfMDDM(TransformerMixin, BaseEstimator):
         self.projection = projection
         self.parameter = parameter
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> "AtDimensionOfMDDM":
         """Find the dimension, then the projection."""
         kernel = {
@@ -43,6 +46,7 @@ class AtDimensionOfMDDM(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Any:
         """Project samples."""
+        check_is_fitted(self)
         return self.projection_.transform(X)
 
 
@@ -61,6 +65,7 @@ class OnGaussianKernel(TransformerMixin, BaseEstimator):
         self.projection = projection
         self.gamma = gamma
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> "OnGaussianKernel":
         """Fit the projection and keep the training samples in it."""
         self.projection_ = None
@@ -76,6 +81,7 @@ class OnGaussianKernel(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> np.ndarray:
         """Give the kernel values of samples with the training samples."""
+        check_is_fitted(self)
         return rbf_kernel(self._project(X), self.training_, self.gamma)
 
 

@@ -2,6 +2,7 @@
 
 import inspect
 import numbers
+import sys
 import warnings
 from typing import Any
 
@@ -10,7 +11,16 @@ import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import _check_sample_weight, _get_feature_names, validate_data
 
+INSIDE = ("eigenlabel", "sklearn")
 LARGEST = 1e75  # squares of squares of it are still numbers
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called the library, however many of its functions lie between."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in INSIDE:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def unmasked(array: Any) -> Any:
@@ -68,11 +78,10 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> list[np.ndarray]:
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):  # a frame's numbers stay numbers
         return [np.asarray(X[name].to_numpy()) for name in X.columns]
     if checked.dtype.kind == "U" and (checked == "nan").any():
-        warnings.warn(
+        warn(
             "The word 'nan' is a category. If it was a missing value, pass the table as a list, a "
             "frame or an array with dtype=object.",
             UserWarning,
-            stacklevel=3,
         )
     return list(checked.T)
 
@@ -88,10 +97,9 @@ def check_names(what: str, names: tuple[str, ...] | None, fitted: tuple[str, ...
     if fitted is None or names == fitted:
         return
     if names is None:
-        warnings.warn(
+        warn(
             f"{what} has no column names, but had them in fit: they are not compared.",
             UserWarning,
-            stacklevel=2,
         )
         return
     unlike = next((pair for pair in zip(names, fitted, strict=False) if pair[0] != pair[1]), None)
@@ -139,7 +147,7 @@ def check_scale(X: Any) -> None:
     """Refuse values whose products leave the range of floats; warn of features lost to rounding."""
     check_largest(X)
     if X.shape[0] > 1:
-        check_spread(_variances(X), max(X.shape), stacklevel=6)
+        check_spread(_variances(X), max(X.shape))
 
 
 def check_largest(X: Any) -> None:
@@ -153,18 +161,17 @@ def check_largest(X: Any) -> None:
         )
 
 
-def check_spread(spread: np.ndarray, size: int, stacklevel: int) -> None:
+def check_spread(spread: np.ndarray, size: int) -> None:
     """Warn of features whose variances are lost to rounding beside those of others."""
     spread = spread[spread > spread.max(initial=0.0) * np.finfo(float).tiny]
     limit = size * float(np.finfo(float).eps)
     if spread.size and spread.min() < limit * spread.max():
         ratio = np.sqrt(spread.max() / spread.min())
-        warnings.warn(
+        warn(
             f"The spreads of the features differ by a factor of {ratio:.0e}: the penalty hardly "
             "touches the large ones, and rounding may hide the small ones. Standardise X, for "
             "instance with sklearn.preprocessing.StandardScaler (with_mean=False if sparse).",
             UserWarning,
-            stacklevel=stacklevel,
         )
 
 

@@ -1,6 +1,5 @@
 """The label side: targets in all their forms become one 0/1 matrix, and decisions go back."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from eigenlabel._validation import unmasked
+from eigenlabel._validation import unmasked, warn
 from eigenlabel.core.operators import CentredOperator
 
 HINT = "Use sklearn.preprocessing.MultiLabelBinarizer to turn lists of labels into a 0/1 matrix."
@@ -166,11 +165,10 @@ class LabelCodec:
         y = unmasked(y)
         array = np.asarray(y)
         if array.ndim == 2:
-            warnings.warn(
+            warn(
                 "A column-vector y was passed when a 1d array was expected. Please change the "
                 "shape of y to (n_samples, ), for example using ravel().",
                 DataConversionWarning,
-                stacklevel=5,
             )
         _check_classes(array)
         if array.size and isinstance(array.flat[0], (list, tuple, set, frozenset)):

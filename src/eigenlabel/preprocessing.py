@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from eigenlabel._fitting import TransformerMixin, all_or_nothing
 from eigenlabel._validation import check_choice, check_number
 from eigenlabel.labels import check_label_matrix
 
@@ -72,7 +73,7 @@ def drop_rare(X: Any, Y: Any, *, min_positives: int = 100, min_documents: int = 
     )
 
 
-class DocumentFrequencySelector(SelectorMixin, BaseEstimator):
+class DocumentFrequencySelector(TransformerMixin, SelectorMixin, BaseEstimator):
     """Keep the features that at least so many training samples have, however often.
 
     Parameters
@@ -94,6 +95,7 @@ class DocumentFrequencySelector(SelectorMixin, BaseEstimator):
     def __init__(self, min_documents: int = 5) -> None:
         self.min_documents = min_documents
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> "DocumentFrequencySelector":  # noqa: ARG002
         """Count the samples that have each feature."""
         check_number("min_documents", self.min_documents, 0, integer=True)

@@ -6,13 +6,12 @@ all cuts of the sorted scores (:class:`Mixed` by a climb, the others at once), n
 scores apart, and predicts a label that never occurs for nobody.
 """
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from eigenlabel._validation import check_number, check_row_weights, check_scores
+from eigenlabel._validation import check_number, check_row_weights, check_scores, warn
 from eigenlabel.curves import CutCurves, cut_thresholds
 from eigenlabel.labels import check_observed_labels
 
@@ -182,11 +181,10 @@ class Top(Rule):
         """Give NaN."""
         check_number("n_labels", self.n_labels, 0, integer=True)
         if self.n_labels >= scores.shape[1]:
-            warnings.warn(
+            warn(
                 f"Top({self.n_labels}) gives all {scores.shape[1]} labels to every sample: use "
                 "fewer, as Top(1), or another rule, such as 'mixed', as threshold or strategy.",
                 UserWarning,
-                stacklevel=2,
             )
         return np.full(scores.shape[:2], np.nan)
 

@@ -18,7 +18,7 @@ from eigenlabel.distributed._cluster import (
     rows_of,
 )
 from eigenlabel.distributed._krylov import fit_by_products
-from eigenlabel.methods.streaming import StreamMixin, unchanged_on_error
+from eigenlabel.methods.streaming import StreamMixin
 
 Part = tuple[int, StreamMixin]  # a model of some blocks, and the number of the first
 APART = 2**40  # distance of the positions of blocks whose lengths are not known
@@ -112,9 +112,7 @@ def fit(model: Any, X: Any, y: Any, sample_weight: Any = None, *, classes: Any =
             total = None if merged is None else merged[1]
     if total is None:
         raise ValueError("No partition of X has samples.")
-    with unchanged_on_error(model):
-        model._begin_anew()
-        vars(model).update({k: v for k, v in vars(total).items() if k not in model.get_params()})
+    model._take_over(total)
     return model
 
 

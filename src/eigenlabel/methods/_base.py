@@ -1,6 +1,5 @@
 """What the classifiers share: labels in, scores and label sets out, and kernels."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from eigenlabel._validation import (
     check_number,
     check_scale,
     check_weights,
+    warn,
 )
 from eigenlabel.core.eigen import rank_tolerance
 from eigenlabel.core.kernel_krylov import KernelKrylovFactor
@@ -78,7 +78,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
 
 def warn_convergence(message: str) -> None:
     """Warn of a solver that stopped early."""
-    warnings.warn(message, ConvergenceWarning, stacklevel=2)
+    warn(message, ConvergenceWarning)
 
 
 class RuleClassifier(ScoreClassifier):
@@ -224,11 +224,10 @@ class KernelMixin:
                 "kernel is a similarity, not a distance."
             )
         if negative < -np.sqrt(np.finfo(precision).eps):  # more than rounding
-            warnings.warn(
+            warn(
                 "The kernel matrix is not positive semi-definite (smallest eigenvalue "
                 f"{negative:.2g} of the largest); its negative part is left out.",
                 UserWarning,
-                stacklevel=4,
             )
         return GramFactor(K, weights, self.fit_intercept, precision, positive=kept)
 

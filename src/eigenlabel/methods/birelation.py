@@ -1,13 +1,12 @@
 """Labels that spread over graphs of samples and labels together."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from eigenlabel._validation import check_choice, check_flag, check_number
+from eigenlabel._validation import check_choice, check_flag, check_number, warn
 from eigenlabel.methods.graphs import add_graphs, degrees, scale_graph
 from eigenlabel.methods.networks import NetworkClassifier
 from eigenlabel.thresholds import Rule
@@ -185,11 +184,10 @@ class BiRelationGraph(NetworkClassifier):
         reached = F[:, -1:] > self._floor
         lost = int((reach & ~reached[:, 0]).sum())
         if lost:
-            warnings.warn(
+            warn(
                 f"{lost} of {len(F)} samples are so far from labelled ones that rounding hides what"
                 " reaches them: they get the labels' shares. Lower tol, or raise n_neighbors.",
                 UserWarning,
-                stacklevel=4,
             )
         shares = F[:, :-1] / np.where(reached, F[:, -1:], 1.0)
         return 2.0 * np.where(reached, shares, self.label_shares_) - 1.0

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_consistent_length
 
+from eigenlabel._fitting import all_or_nothing
 from eigenlabel._validation import check_number, check_scale
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.ridge import ShiftedSystem
@@ -100,6 +101,7 @@ class FastTag(ViewsMixin, RuleClassifier):
         self.transformers = transformers
         self.threshold = threshold
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> "FastTag":
         """Fit to one matrix X or several views, and labels y.
 

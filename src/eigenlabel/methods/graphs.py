@@ -1,6 +1,5 @@
 """Similarity graphs of views: built, scaled, weighted and solved, sparse ones as sparse ones."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import cg
 from sklearn.exceptions import ConvergenceWarning
 
+from eigenlabel._validation import warn
 from eigenlabel.core.spectral import check_memory
 from eigenlabel.methods.kernels import Kernel, strips
 from eigenlabel.methods.view_weights import minimise_quadratic
@@ -150,10 +150,9 @@ def solve_positive(A: Any, B: np.ndarray, tol: float, max_iter: int) -> tuple[np
     norms = np.linalg.norm(B, axis=0)
     residual = np.linalg.norm(A @ F - B, axis=0) / np.where(norms > 0, norms, 1.0)
     if residual.max(initial=0.0) > 10 * tol:  # rounding adds to what the iteration knows of
-        warnings.warn(
+        warn(
             f"Conjugate gradients stopped at a relative residual of {residual.max():.1e} (wanted "
             f"{tol:.0e}): raise max_iter, or tol.",
             ConvergenceWarning,
-            stacklevel=5,
         )
     return F, max(1, int(steps.max(initial=0)))

@@ -1,18 +1,18 @@
 """Homogeneity analysis of categorical tables, known as multiple correspondence analysis."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, eigsh
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from eigenlabel._validation import check_choice, check_number, check_table
+from eigenlabel._fitting import TransformerMixin, all_or_nothing
+from eigenlabel._validation import check_choice, check_number, check_table, warn
 from eigenlabel.core.agreement import HatSum, Term, alternate
 from eigenlabel.core.eigen import fix_signs
 from eigenlabel.core.hats import IndicatorHat
@@ -92,6 +92,7 @@ class HomogeneityAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.tol = tol
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> "HomogeneityAnalysis":  # noqa: ARG002
         """Fit to a table of categories.
 
@@ -173,11 +174,10 @@ class HomogeneityAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         sweeps = alternate(HatSum(n, terms), p, self.n_sweeps, self.tol, rng)
         self.objective_ = sweeps.objective
         if self.tol and sweeps.change >= self.tol:
-            warnings.warn(
+            warn(
                 f"Alternating least squares still turned the scores by {sweeps.change:.1e} (wanted "
                 f"{self.tol:.0e}) after {self.n_sweeps} sweeps: use solver='eigen', or more.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return sweeps.values, sweeps.Z
 

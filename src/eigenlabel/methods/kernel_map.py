@@ -3,12 +3,13 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from eigenlabel._fitting import TransformerMixin, all_or_nothing
 from eigenlabel._validation import check_data, check_number
 from eigenlabel.core.lowrank import meka
 from eigenlabel.core.operators import row_blocks
@@ -97,6 +98,7 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseE
         self.kernel_params = kernel_params
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> "MEKA":  # noqa: ARG002
         """Choose blocks and landmarks among samples X (n, d), dense or sparse, and link them."""
         self._check_parameters()

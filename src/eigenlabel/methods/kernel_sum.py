@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from eigenlabel._fitting import TransformerMixin, all_or_nothing
 from eigenlabel._validation import check_choice, check_number
 from eigenlabel.core.spectral import centre_gram, check_memory
 from eigenlabel.labels import LabelCodec
@@ -88,6 +89,7 @@ class KernelSum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMi
         self.views = views
         self.transformers = transformers
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> "KernelSum":
         """Settle the kernels of X and find their weights; y is needed for weights that are learnt.
 

@@ -1,6 +1,5 @@
 """One kernel with its parameters settled, and the width that paper 003 gives the Gaussian one."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import KERNEL_PARAMS, manhattan_distances, pairwise_kernels
 
-from eigenlabel._validation import check_choice, check_number
+from eigenlabel._validation import check_choice, check_number, warn
 from eigenlabel.core.eigen import rank_tolerance
 from eigenlabel.core.operators import row_blocks
 from eigenlabel.core.spectral import check_memory, nearest_psd, symmetric_part
@@ -213,4 +212,4 @@ def _state_indefinite(view: str, negative: float, repair: bool, precision: np.dt
     )
     if not repair:
         raise ValueError(f"{found}. Pass repair=True to leave its negative part out.")
-    warnings.warn(f"{found}; its negative part is left out.", UserWarning, stacklevel=6)
+    warn(f"{found}; its negative part is left out.", UserWarning)

@@ -1,15 +1,15 @@
 """KGHA: kernel generalised homogeneity analysis of several views (Xiong, Szedmak, Piater)."""
 
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from eigenlabel._validation import check_choice, check_flag, check_number
+from eigenlabel._fitting import TransformerMixin, all_or_nothing
+from eigenlabel._validation import check_choice, check_flag, check_number, warn
 from eigenlabel.core.agreement import HatSum, Term, alternate, top_eigenvectors
 from eigenlabel.core.hats import Hat, LinearHat
 from eigenlabel.core.operators import CentredOperator
@@ -166,6 +166,7 @@ class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewHatsMixin, Rul
         self.tol = tol
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> "KGHA":
         """Fit to one matrix X or several views, and labels y.
 
@@ -229,11 +230,10 @@ class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewHatsMixin, Rul
         sweeps = alternate(S, p, self.n_sweeps, self.tol, rng)
         self.objective_ = sweeps.objective
         if self.tol and sweeps.change >= self.tol:
-            warnings.warn(
+            warn(
                 f"Alternating least squares still turned the scores by {sweeps.change:.1e} (wanted "
                 f"{self.tol:.0e}) after {self.n_sweeps} sweeps: use solver='eigen', or more.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         return sweeps.values, S.scores(sweeps.Z)
 

@@ -255,6 +255,7 @@ class ManyLabelsMixin:
         scores : (n_samples, n_labels)
         """
         check_number("n_labels", n_labels, 1, integer=True)
+        check_is_fitted(self)
         if len(vars(self).get("classes_", ())) != len(self.intercept_):
             raise ValueError("One score decides between two classes: there is nothing to rank.")
 

@@ -18,7 +18,15 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
-from eigenlabel._validation import check_choice, check_data, check_flag, check_number, check_scale
+from eigenlabel._fitting import all_or_nothing
+from eigenlabel._validation import (
+    check_choice,
+    check_data,
+    check_flag,
+    check_number,
+    check_scale,
+    warn,
+)
 from eigenlabel.core.eigen import fix_signs, rank_tolerance
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.ridge import ShiftedSystem
@@ -237,6 +245,7 @@ class ASOClassifier(ScoreClassifier):
         self.svm_max_iter = svm_max_iter
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> "ASOClassifier":
         """Alternate between the labels' models and the subspace they share.
 
@@ -320,20 +329,18 @@ class ASOClassifier(ScoreClassifier):
         told = f"the last of which lowered the objective by {gain:.2g} of it"
         if np.isinf(gain):
             told = "too few to tell whether the objective still falls"
-        warnings.warn(
+        warn(
             f"ASO stopped after max_iter = {self.max_iter} rounds, {told}; tol = {self.tol}. Raise "
             "max_iter or tol.",
             ConvergenceWarning,
-            stacklevel=4,
         )
 
     def _warn_unsolved(self, m: int) -> None:
-        warnings.warn(
+        warn(
             f"LIBLINEAR stopped after svm_max_iter = {self.svm_max_iter} iterations for "
             f"{self.n_unsolved_} of {m} labels in the last round: the objective may be far from "
             "its minimum. Scale X to rows of unit length, raise beta or svm_max_iter.",
             ConvergenceWarning,
-            stacklevel=4,
         )
 
     def _scores(self, X: Any) -> np.ndarray:

@@ -1,15 +1,15 @@
 """Multiple-set canonical correlation analysis: what any number of views have in common."""
 
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from eigenlabel._validation import check_flag, check_number
+from eigenlabel._fitting import TransformerMixin, all_or_nothing
+from eigenlabel._validation import check_flag, check_number, warn
 from eigenlabel.core.agreement import HatSum, Matched, Term, match_sets, top_eigenvectors
 from eigenlabel.methods.view_hats import ViewHatsMixin
 from eigenlabel.methods.view_weights import TrainingView
@@ -101,6 +101,7 @@ class MultisetCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewHatsMix
         self.tol = tol
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> "MultisetCCA":  # noqa: ARG002
         """Fit to several views; y is not used (labels can be a view).
 
@@ -151,11 +152,10 @@ class MultisetCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewHatsMix
                 "large for its scale?"
             )
         if found.change >= self.tol > 0:
-            warnings.warn(
+            warn(
                 f"The last of {self.n_sweeps} sweeps still changed the scores by "
                 f"{found.change:.1e} (wanted {self.tol:.0e}): raise n_sweeps, tol or ridge.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def _store(self, n: int, found: Matched, training: list[TrainingView]) -> None:

@@ -7,7 +7,6 @@ of the sample (Joachims, ICML 2005). Each maximiser is a plane below the second 
 planes met so far gives the next w (one-slack formulation: Joachims, Finley, Yu, 2009).
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +16,15 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length
 
-from eigenlabel._validation import check_choice, check_data, check_flag, check_number, check_scale
+from eigenlabel._fitting import all_or_nothing
+from eigenlabel._validation import (
+    check_choice,
+    check_data,
+    check_flag,
+    check_number,
+    check_scale,
+    warn,
+)
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods._base import ScoreClassifier
 
@@ -301,6 +308,7 @@ class SVMPerfClassifier(ScoreClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> "SVMPerfClassifier":
         """Fit one linear SVM a label.
 
@@ -355,12 +363,11 @@ class SVMPerfClassifier(ScoreClassifier):
     def _warn(self) -> None:
         late = np.count_nonzero(self.gap_ > self.tol)
         if late:
-            warnings.warn(
+            warn(
                 f"{late} of {len(self.gap_)} labels did not come to tol = {self.tol} in "
                 f"max_iter = {self.max_iter} rounds; the largest gap is {self.gap_.max():.2g}. "
                 "Raise max_iter, lower C or scale X to rows of unit length.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def _scores(self, X: Any) -> np.ndarray:

@@ -12,6 +12,7 @@ from sklearn.metrics import pairwise_distances_chunked
 from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from eigenlabel._fitting import all_or_nothing
 from eigenlabel._validation import check_data, check_largest, check_number
 from eigenlabel.core.operators import row_blocks
 from eigenlabel.labels import LabelCodec
@@ -123,6 +124,7 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         self.metric = metric
         self.index = index
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> "MLkNN":
         """Count the labels of each training sample's neighbours.
 

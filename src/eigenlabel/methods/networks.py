@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_consistent_length
 
+from eigenlabel._fitting import all_or_nothing
 from eigenlabel._validation import check_choice, check_number
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods._base import RuleClassifier
@@ -59,6 +60,7 @@ class NetworkClassifier(ViewKernelsMixin, RuleClassifier):
     approximation = None  # graphs have no features
     _sparse_pairs = True
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> "NetworkClassifier":
         """Build the graphs of all samples and spread the labels of those that have them.
 
@@ -169,6 +171,7 @@ class NetworkClassifier(ViewKernelsMixin, RuleClassifier):
         """Score labelled samples like new ones: ``transduction_`` knows their own labels."""
         return self._extend(graphs)[self._known]
 
+    @all_or_nothing
     def fit_predict(self, X: Any, y: Any) -> Any:
         """Fit, and give the label sets of all samples of X, those with unknown labels included."""
         return self.fit(X, y)._decide(self.transduction_)

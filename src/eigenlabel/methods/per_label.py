@@ -13,6 +13,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length
 
+from eigenlabel._fitting import all_or_nothing
 from eigenlabel._validation import check_choice, check_data
 from eigenlabel.core.heldout import Fold
 from eigenlabel.labels import LabelCodec
@@ -91,6 +92,7 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
         self.scoring = scoring
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> "OneVsRestSearchCV":
         """Tune and fit.
 

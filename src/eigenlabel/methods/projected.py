@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from eigenlabel._fitting import all_or_nothing
 from eigenlabel._validation import check_choice, check_data, check_number
 from eigenlabel.labels import LabelCodec, check_label_matrix
 from eigenlabel.methods._search import check_folds
@@ -177,6 +178,7 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.cv = cv
         self.scoring = scoring
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> "ProjectedClassifierCV":
         """Choose the dimension and fit projection and classifier to samples X and labels y."""
         X = check_data(self, X, reset=True)

@@ -4,16 +4,23 @@ All of them maximise ``tr(P'Xc'T T'Xc P)`` subject to ``P'(scale Xc'Xc + ridge I
 in T, made of the labels, and in the constraint: one ridge solve and one small eigenproblem.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from eigenlabel._validation import check_choice, check_data, check_flag, check_number, check_scale
+from eigenlabel._fitting import TransformerMixin, all_or_nothing
+from eigenlabel._validation import (
+    check_choice,
+    check_data,
+    check_flag,
+    check_number,
+    check_scale,
+    warn,
+)
 from eigenlabel.core.eigen import fix_signs
 from eigenlabel.core.operators import CentredOperator, row_blocks
 from eigenlabel.core.projection import Directions, complement, directions, orthonormal_directions
@@ -47,6 +54,7 @@ class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMi
 
     _supervised = True
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> "BaseProjection":
         """Find the directions for samples X, or a kernel matrix, and labels y.
 
@@ -70,11 +78,10 @@ class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMi
         self._store(found, factor, X)
         if not self.n_components_:
             still = "the features or the labels" if self._supervised else "the features"
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} found no direction: {still} do not vary. transform gives "
                 "no columns.",
                 UserWarning,
-                stacklevel=2,
             )
         return self
 

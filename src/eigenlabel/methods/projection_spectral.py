@@ -14,6 +14,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from eigenlabel._fitting import TransformerMixin, all_or_nothing
 from eigenlabel._validation import check_data, check_largest, check_number, check_scale
 from eigenlabel.core.operators import CentredOperator, centre_full_columns, weighted_mean
 from eigenlabel.core.projection import (
@@ -282,7 +283,7 @@ class LPP(KernelParameters, RowSpaceProjection):
         return sp.csr_array(W.maximum(W.T))
 
 
-class DiscriminativeSelector(SelectorMixin, BaseEstimator):
+class DiscriminativeSelector(TransformerMixin, SelectorMixin, BaseEstimator):
     """Keep the single features that separate the labels best (SEL of TKDD 2010, Eq. 21).
 
     A feature's figure is the scatter within labels over that between them, each sample counting
@@ -309,6 +310,7 @@ class DiscriminativeSelector(SelectorMixin, BaseEstimator):
     def __init__(self, n_features_to_select: int | None = None) -> None:
         self.n_features_to_select = n_features_to_select
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> "DiscriminativeSelector":
         """Compute each feature's figure from samples X and labels y."""
         if self.n_features_to_select is not None:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
+from eigenlabel._fitting import TransformerMixin, all_or_nothing
 from eigenlabel._validation import check_data, check_number
 from eigenlabel.core.eigen import descending_eigh, fix_signs, positive_count
 from eigenlabel.core.factored import orthonormalise
@@ -343,6 +344,7 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
         self.max_iter = max_iter
         self.max_memory = max_memory
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SharedSubspaceClassifier":
         """Fit to samples X (n, d), or a kernel matrix (n, n), and labels y.
 

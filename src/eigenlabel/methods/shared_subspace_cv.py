@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenlabel._fitting import all_or_nothing
 from eigenlabel._validation import check_choice, check_number
 from eigenlabel.core.eigen import descending_eigh
 from eigenlabel.core.heldout import Fold, FoldBlock, heldout_of_statistics
@@ -162,6 +163,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         self.max_iter = max_iter
         self.max_memory = max_memory
 
+    @all_or_nothing
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
     ) -> "SharedSubspaceClassifierCV":

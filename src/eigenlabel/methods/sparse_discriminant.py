@@ -1,14 +1,14 @@
 """MtSDA, multi-task sparse discriminant analysis (Han, Wu, Jia, Zhuang, Yu; AAAI 2010)."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from eigenlabel._fitting import TransformerMixin, all_or_nothing
 from eigenlabel._validation import (
     check_choice,
     check_data,
@@ -16,6 +16,7 @@ from eigenlabel._validation import (
     check_number,
     check_scale,
     check_weights,
+    warn,
 )
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods._base import ScoreClassifier
@@ -66,19 +67,17 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
         found = problem.solve(penalty, paper, self.n_iter, self.tol, first)
         if not found.converged:
             last, before = found.objective[-1], found.objective[-2]
-            warnings.warn(
+            warn(
                 f"MtSDA stopped after n_iter={self.n_iter} iterations: the last changed the "
                 f"objective by {abs(before - last) / before:.2g} of itself, tol is {self.tol:g}. "
                 "Raise n_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         if found.violation > TOLERATED:
-            warnings.warn(
+            warn(
                 f"An elastic net stopped at a relative violation of optimality of "
                 f"{found.violation:.2g}. Standardise X or raise l2.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         W, intercept = problem.weights(found, penalty, self._codec, Y)
         self.coef_ = W.T.astype(dtype)
@@ -160,6 +159,7 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
             found.append(names[order[: np.count_nonzero(row)]])
         return found
 
+    @all_or_nothing
     def sparsify(self) -> "BaseMtSDA":
         """Store ``coef_`` and ``components_`` as CSR arrays; predictions stay the same."""
         check_is_fitted(self)
@@ -167,6 +167,7 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
         self.components_ = sp.csr_array(self.components_)
         return self
 
+    @all_or_nothing
     def densify(self) -> "BaseMtSDA":
         """Store ``coef_`` and ``components_`` as arrays again."""
         check_is_fitted(self)
@@ -267,6 +268,7 @@ class MtSDA(BaseMtSDA):
         self.threshold = threshold
         self.fit_intercept = fit_intercept
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MtSDA":
         """Fit to samples X (n, p) and labels y.
 

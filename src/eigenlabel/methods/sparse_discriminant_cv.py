@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenlabel._fitting import all_or_nothing
 from eigenlabel._validation import check_choice
 from eigenlabel.core.heldout import Fold, training_rows
 from eigenlabel.labels import LabelCodec
@@ -113,6 +114,7 @@ class MtSDACV(BaseMtSDA):
         self.tol = tol
         self.fit_intercept = fit_intercept
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "MtSDACV":
         """Tune and fit to samples X and labels y, as :class:`MtSDA` takes them.
 

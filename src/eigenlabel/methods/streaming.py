@@ -1,6 +1,5 @@
 """Fit block by block: exact statistics, solved when something of the model is asked for."""
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,12 +12,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length
 
+from eigenlabel._fitting import all_or_nothing
 from eigenlabel._validation import (
     beyond_rounding,
     check_data,
     check_largest,
     check_spread,
     check_weights,
+    warn,
 )
 from eigenlabel.core.spectral import check_memory
 from eigenlabel.core.statistics import Accumulator, Block, Statistics
@@ -31,18 +32,6 @@ ADVICE = (
     "Hash the features (sklearn.feature_extraction.text.HashingVectorizer or FeatureHasher, "
     "n_features=2**12, say), or fit all rows at once with solver='krylov'."
 )
-
-
-@contextmanager
-def unchanged_on_error(model: Any) -> Iterator[None]:
-    """Put back all attributes of a model if something goes wrong, an interruption included."""
-    before = dict(vars(model))
-    try:
-        yield
-    except BaseException:
-        vars(model).clear()
-        vars(model).update(before)
-        raise
 
 
 @contextmanager
@@ -121,11 +110,21 @@ class StreamMixin:
         stream = vars(self).get("_stream")
         if stream is None or name not in self._solved:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        with unchanged_on_error(self):
-            self._stream = stream.settle()
-            self._check_filled(self._stream)
-            self._solve_stream(self._stream)
+        self._solve_blocks()
         return vars(self)[name]
+
+    @all_or_nothing
+    def _solve_blocks(self) -> None:
+        self._stream = self._stream.settle()
+        self._check_filled(self._stream)
+        self._solve_stream(self._stream)
+
+    @all_or_nothing
+    def _take_over(self, other: Any) -> None:
+        """Begin anew with all that another model of the same parameters has learnt."""
+        self._begin_anew()
+        learnt = {k: v for k, v in vars(other).items() if k not in self.get_params()}
+        vars(self).update(learnt)
 
     def __getstate__(self) -> Any:
         if "_stream" in vars(self):
@@ -158,7 +157,7 @@ class StreamMixin:
             raise NotFittedError("No samples are left, or all of weight zero: call partial_fit.")
         spread = np.maximum(np.diag(total.XX), 0) / total.n
         spread = beyond_rounding(spread, total.mean, total.dtype)
-        check_spread(spread, max(total.count, len(total.x)), stacklevel=4)
+        check_spread(spread, max(total.count, len(total.x)))
 
     def _check_stream(self) -> None:
         self._check_kernel()
@@ -201,11 +200,10 @@ class StreamMixin:
                 "when all blocks are in, or begin anew with sklearn.base.clone(model)."
             )
         if "classes_" in vars(self):
-            warnings.warn(
+            warn(
                 "fit keeps no statistics to add to: the model begins anew with this block. Use "
                 "partial_fit for all samples.",
                 UserWarning,
-                stacklevel=5,
             )
             classes = self.classes_ if classes is None else classes
         self._check_stream()
@@ -240,6 +238,7 @@ class StreamMixin:
         self.n_samples_seen_ = vars(self).get("n_samples_seen_", 0) + more
 
     @available_if(_linear_only)
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         """Take in a block of samples, exactly: the model is that of one ``fit`` on all blocks.
 
@@ -255,11 +254,11 @@ class StreamMixin:
 
         After ``fit``, which keeps no statistics, it begins anew, with a warning.
         """
-        with unchanged_on_error(self):
-            self._absorb(X, y, classes, sample_weight)
+        self._absorb(X, y, classes, sample_weight)
         return self
 
     @available_if(_linear_only)
+    @all_or_nothing
     def finish(self) -> Any:
         """Solve, and let go of the statistics, and of the rows that tuning keeps.
 
@@ -273,6 +272,7 @@ class StreamMixin:
         return self
 
     @available_if(_linear_only)
+    @all_or_nothing
     def merge(self, other: Any) -> Any:
         """Take in all samples of another model that was fitted by blocks, which stays as it is."""
         if not isinstance(other, StreamMixin):
@@ -309,6 +309,7 @@ class StreamMixin:
             raise ValueError("The two models have different labels or classes.")
 
     @available_if(_linear_only)
+    @all_or_nothing
     def fit_files(self, paths: Any, *, rows: int = 4096, like: Any = None, **options: Any) -> Any:
         """Fit to data files that need not fit in memory, read once, piece by piece.
 
@@ -325,13 +326,12 @@ class StreamMixin:
         several = [paths] if isinstance(paths, (str, Path)) else list(paths)
         if not several:
             raise ValueError("fit_files got no paths.")
-        with unchanged_on_error(self):
-            self._begin_anew()
-            first = None
-            for path in map(Path, several):
-                given = like if first is None else first
-                with _like_the_first(path, like is None and first is not None):
-                    first = self._absorb_file(path, rows, given, options)
+        self._begin_anew()
+        first = None
+        for path in map(Path, several):
+            given = like if first is None else first
+            with _like_the_first(path, like is None and first is not None):
+                first = self._absorb_file(path, rows, given, options)
         return self
 
     def _absorb_file(self, path: Path, rows: int, like: Any, options: dict[str, Any]) -> Any:
@@ -350,6 +350,7 @@ class ForgetMixin:
     """``forget``, for streams without folds."""
 
     @available_if(_linear_only)
+    @all_or_nothing
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Take out samples that were taken in before, exactly, with the weights they had.
 
@@ -360,13 +361,12 @@ class ForgetMixin:
         stream = vars(self).get("_stream")
         if stream is None:
             raise NotFittedError("forget needs a model fitted by partial_fit or fit_files.")
-        with unchanged_on_error(self):
-            gone = self._check_block(X, y, sample_weight, stream.codec).statistics()
-            total = stream.total()
-            rest = total - gone
-            _check_rest(total, gone, rest)
-            left = Accumulator(_without_rounding(total, rest))
-            self._take(replace(stream, folds=(left,)), -gone.count)
+        gone = self._check_block(X, y, sample_weight, stream.codec).statistics()
+        total = stream.total()
+        rest = total - gone
+        _check_rest(total, gone, rest)
+        left = Accumulator(_without_rounding(total, rest))
+        self._take(replace(stream, folds=(left,)), -gone.count)
         return self
 
 

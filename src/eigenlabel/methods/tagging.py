@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from scipy.special import softmax
 from sklearn.utils.validation import check_consistent_length
 
+from eigenlabel._fitting import all_or_nothing
 from eigenlabel._validation import check_number
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods._base import RuleClassifier
@@ -113,6 +114,7 @@ class JEC(DistanceTagger):
         self.transformers = transformers
         self.threshold = threshold
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> "JEC":
         """Settle the distances and count the labels.
 
@@ -213,6 +215,7 @@ class MBRM(DistanceTagger):
         self.transformers = transformers
         self.threshold = threshold
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> "MBRM":
         """Settle the bandwidths and count the labels.
 

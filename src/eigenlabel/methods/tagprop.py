@@ -1,6 +1,5 @@
 """TagProp: weights of neighbours learnt from how well they predict the labels."""
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,8 @@ import scipy.sparse as sp
 from scipy.special import expit, log_expit, softmax
 from sklearn.exceptions import ConvergenceWarning
 
-from eigenlabel._validation import check_choice, check_flag, check_number
+from eigenlabel._fitting import all_or_nothing
+from eigenlabel._validation import check_choice, check_flag, check_number, warn
 from eigenlabel.methods.distances import Neighbours, nearest_by_mean, nearest_by_rank
 from eigenlabel.methods.kernels import strips
 from eigenlabel.methods.tagging import DistanceTagger
@@ -268,6 +268,7 @@ class TagProp(DistanceTagger):
         self.max_iter = max_iter
         self.tol = tol
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> "TagProp":
         """Find the neighbours of training samples and learn their weights.
 
@@ -368,11 +369,10 @@ class TagProp(DistanceTagger):
         self.weights_, self.log_likelihood_ = z, np.array(history)
         self.n_iter_ = len(history) - 1
         if self.tol and gain > self.tol:
-            warnings.warn(
+            warn(
                 f"TagProp's last step still gained {gain:.1e} of the objective (wanted "
                 f"{self.tol:.0e}) after {self.n_iter_} steps: raise max_iter.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def _share_scores(self, near: Neighbours) -> np.ndarray:

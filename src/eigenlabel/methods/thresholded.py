@@ -10,6 +10,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
+from eigenlabel._fitting import all_or_nothing
 from eigenlabel._validation import check_row_weights
 from eigenlabel.core.operators import row_blocks
 from eigenlabel.core.sizes import readable
@@ -127,6 +128,7 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.cv = cv
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, **fit_params: Any) -> "ThresholdedClassifier":
         """Fit the classifier and its thresholds; ``fit_params`` go to the classifier's fit."""
         self._rule = get_rule(self.strategy)

@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
 
+from eigenlabel._fitting import all_or_nothing
 from eigenlabel.experiment import Data, Method, Splits
 from eigenlabel.methods.kgha import KGHA
 from eigenlabel.reproduce._curves import Curves, Point
@@ -23,6 +25,7 @@ class ViewChoice(ClassifierMixin, BaseEstimator):
         self.which = which
         self.views = views
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> "ViewChoice":
         """Fit to the chosen columns."""
         slices = list(self.views.values())
@@ -33,10 +36,12 @@ class ViewChoice(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Any:
         """Give the scores of the chosen columns."""
+        check_is_fitted(self)
         return self.estimator_.decision_function(X[:, self.columns_])
 
     def predict(self, X: Any) -> Any:
         """Give the label sets of the chosen columns."""
+        check_is_fitted(self)
         return self.estimator_.predict(X[:, self.columns_])
 
 

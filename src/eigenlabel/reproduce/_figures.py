@@ -5,9 +5,11 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import make_pipeline
+from sklearn.utils.validation import check_is_fitted
 
+from eigenlabel._fitting import TransformerMixin, all_or_nothing
 from eigenlabel.catalogue import LastFits, zhang_classifier, zhang_projection
 from eigenlabel.experiment import Method, Splits
 from eigenlabel.methods.margin import ASOClassifier
@@ -34,6 +36,7 @@ class AtShare(TransformerMixin, BaseEstimator):
         self.share = share
         self.widest = widest
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> "AtShare":
         """Fit the projection, or take it from the share before."""
         d = X.shape[1]
@@ -48,6 +51,7 @@ class AtShare(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> np.ndarray:
         """Project samples; a projection that has fewer directions gives all it has."""
+        check_is_fitted(self)
         Z = self.projection_.transform(X)
         return Z[:, : self.dimension_]
 
