@@ -104,10 +104,56 @@ def test_the_objective_never_rises(l1, l2, rho, which, n_components, request):
     np.testing.assert_allclose(theta.T @ D @ theta, np.eye(theta.shape[1]), atol=1e-10)
 
 
-def test_the_score_step_of_the_paper_leaves_out_what_nothing_determines(data):
+def with_equal_first_label_sets(rng):
+    X = rng.standard_normal((200, 10))
+    Y = (X[:, :4] + rng.standard_normal((200, 4)) > 0).astype(int)
+    Y[:4] = [1, 0, 1, 0]  # the paper's start has one independent column
+    return X, Y
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_equation_9_where_the_first_label_sets_are_dependent(rng, intercept, weighted):
+    X, Y = with_equal_first_label_sets(rng)
+    w = rng.uniform(0.5, 2, 200) if weighted else None
+    problem = ScoreProblem(X, Y, w, intercept, None)
+    theta = problem.start(True)
+    B = problem.nets.ridge(problem.T, 1.0, 0.0) @ theta
+    assert np.linalg.matrix_rank(B, 1e-9 * np.linalg.norm(B, 2)) == 1
+    R, root = problem.polar_factor(B), np.sqrt(np.ones(200) if w is None else w)[:, None]
+    Z = root * ((X - (np.average(X, axis=0, weights=w) if intercept else 0.0)) @ B)
+    np.testing.assert_allclose(R.T @ R, np.eye(4), atol=1e-12)
+    # R maximises tr(R'Z) over orthonormal R: it is U V' of some singular value decomposition.
+    assert np.sum(R * Z) == pytest.approx(np.linalg.norm(Z, "nuc"), rel=1e-10)
+    labels = Y - (np.average(Y, axis=0, weights=w) if intercept else 0.0)
+    total = 200 if w is None else w.sum()
+    expected = np.sqrt(total) * np.linalg.pinv(labels * root) @ R
+    np.testing.assert_allclose(problem.rescore_by_paper(B), expected, atol=1e-10)
+    assert np.linalg.matrix_rank(expected, 1e-6) == 4
+
+
+def test_scores_of_the_paper_have_full_rank(rng):
+    X, Y = with_equal_first_label_sets(rng)
+    model = MtSDA(0.0, 1.0, scores="paper").fit(X, Y)
+    assert np.linalg.matrix_rank(model.label_scores_, 1e-6) == 4
+    ridge = MtSDA(0.0, 1.0).fit(X, Y)  # ridge regression, whatever theta
+    np.testing.assert_allclose(model.decision_function(X), ridge.decision_function(X), atol=1e-8)
+
+
+def test_undetermined_scores_do_not_hang_on_rounding(rng):
+    X, Y = with_equal_first_label_sets(rng)
+    model = MtSDA(5.0, 1.0, scores="paper", tol=1e-8).fit(X, Y)
+    order, signs = rng.permutation(10), np.r_[-np.ones(3), np.ones(7)]
+    other = MtSDA(5.0, 1.0, scores="paper", tol=1e-8).fit((X * signs)[:, order] * (1 + 1e-15), Y)
+    # The elastic nets stop at 1e-9, and the score step divides by small singular values.
+    np.testing.assert_allclose(other.label_scores_, model.label_scores_, atol=1e-6)
+    assert np.linalg.matrix_rank(model.label_scores_, 1e-6) == 4
+
+
+def test_the_score_step_of_the_paper_where_nothing_is_determined(data):
     model = MtSDA(1e6, 1.0, scores="paper").fit(data.X, data.Y)
     assert not model.components_.any()
-    assert not model.label_scores_.any()
+    assert np.linalg.matrix_rank(model.label_scores_, 1e-6) == 5
     np.testing.assert_allclose(model.decision_function(data.X)[3], data.Y.mean(axis=0))
 
 

@@ -29,6 +29,8 @@ def heldout(model, X, y, cv, weights=None):
     return found
 
 
+# The score step of the paper does not minimise, and may go round in circles.
+@pytest.mark.filterwarnings("ignore:MtSDA stopped:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("kind", ["matrix", "binary", "multiclass"])
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])

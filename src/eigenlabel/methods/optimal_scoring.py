@@ -148,13 +148,26 @@ class ScoreProblem:
         return self.root @ R
 
     def rescore_by_paper(self, B: np.ndarray) -> np.ndarray:
-        """Give theta of Eq. 9, which leaves the constraint unless XB lies in the range of Y.
+        """Return theta of Eq. 9, which leaves the constraint unless XB lies in the range of Y."""
+        return np.sqrt(self.total) * self._pseudo_inverse() @ self.polar_factor(B)
 
-        What XB does not determine, because its rank is lower, is zero and not left to rounding.
+    def polar_factor(self, B: np.ndarray) -> np.ndarray:
+        """Return UV' (n, q) of the singular value decomposition of XB.
+
+        If the rank of XB is lower than q, UV' is not unique, and an SVD leaves the choice to
+        rounding. The rest is then as near as possible to fixed pseudo-random numbers, so that it
+        is the same on every machine, and theta has full rank. A choice in the range of Y would
+        give larger scores, but with l1 > 0 the iterations often alternate between two solutions.
         """
         U, s, Vt = np.linalg.svd(self._scale(self.operator.matmat(B)), full_matrices=False)
         k = int(np.count_nonzero(s > UNDETERMINED * s[0]))
-        return np.sqrt(self.total) * self._pseudo_inverse() @ U[:, :k] @ Vt[:k]
+        U, known, rest = U[:, :k], Vt[:k], Vt[k:]
+        if not len(rest):
+            return U @ known
+        # NumPy guarantees that the numbers of this generator never change.
+        G = np.random.RandomState(0).standard_normal((len(U), self.q)) @ rest.T
+        u, _, vt = np.linalg.svd(G - U @ (U.T @ G), full_matrices=False)
+        return U @ known + u @ vt @ rest
 
     def solve(
         self,

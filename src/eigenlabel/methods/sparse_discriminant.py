@@ -212,7 +212,10 @@ class MtSDA(BaseMtSDA):
         Number q of scores; None is one a label (less what labels depend on each other).
     scores : "exact" or "paper"
         The score step: the minimiser, with which the objective never rises, or the paper's Eq. 9
-        and start, which leave the constraint.
+        and start, which leave the constraint. Eq. 9 does not determine all of theta if the rank of
+        XB is lower than the number of scores, as after the first iteration if the label sets of
+        the first samples are linearly dependent. The rest is then chosen by a fixed rule, such
+        that theta has full rank; with ``l1=0`` no choice changes the scores of new samples.
     n_iter : int >= 1, default=100
         Iterations at most. 1 regresses the first scores and leaves them as they are.
     tol : float >= 0, default=1e-3
