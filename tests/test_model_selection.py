@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.model_selection import KFold, cross_val_score
+from sklearn.model_selection import GroupShuffleSplit, KFold, cross_val_score
 
 from eigenlabel import SharedSubspaceClassifier
 from eigenlabel.datasets import make_shared_subspace
@@ -107,6 +107,59 @@ def test_groups_stay_together_and_shares_are_kept(rng):
         assert 100 <= len(test) <= 200
 
 
+def grouped(splitter, Y, groups):
+    """List the groups in each test part."""
+    return [sorted(set(groups[test].tolist())) for _, test in splitter.split(Y, Y, groups)]
+
+
+@pytest.mark.parametrize("equal", [True, False])
+def test_random_splits_of_groups_differ_by_repeat_and_seed(equal, rng):
+    groups = np.arange(600) % 40 if equal else np.minimum(rng.geometric(0.05, 600), 40)
+    Y = (rng.uniform(size=(600, 6)) < 0.1 + 0.01 * groups[:, None]).astype(int)
+    repeats = grouped(
+        MultilabelStratifiedShuffleSplit(20, test_size=0.2, random_state=0), Y, groups
+    )
+    assert len({tuple(test) for test in repeats}) > 15
+    for make in (
+        lambda seed: MultilabelStratifiedShuffleSplit(1, test_size=0.2, random_state=seed),
+        lambda seed: MultilabelStratifiedKFold(5, shuffle=True, random_state=seed),
+    ):
+        by_seed = [grouped(make(seed), Y, groups) for seed in range(20)]
+        assert len({str(tests) for tests in by_seed}) > 15  # two seeds may agree
+        assert by_seed[3] == grouped(make(3), Y, groups)
+        # Every group is tested at some time, and none always.
+        counts = np.bincount(np.concatenate([tests[0] for tests in by_seed]), minlength=41)
+        assert counts[np.unique(groups)].max() < 20
+        assert (counts[np.unique(groups)] > 0).mean() > 0.9
+
+
+def test_random_splits_of_groups_keep_shares_far_better_than_chance(rng):
+    groups = rng.integers(0, 80, 1200)
+    effect = rng.uniform(0.05, 0.5, size=(80, 6))
+    Y = (rng.uniform(size=(1200, 6)) < effect[groups]).astype(int)
+
+    def deviation(splitter):
+        tests = [test for _, test in splitter.split(Y, Y, groups)]
+        return np.mean([np.abs(Y[t].sum(axis=0) / Y.sum(axis=0) - 0.2).mean() for t in tests])
+
+    chance = deviation(GroupShuffleSplit(20, test_size=0.2, random_state=0))
+    ours = deviation(MultilabelStratifiedShuffleSplit(20, test_size=0.2, random_state=0))
+    folds = deviation(MultilabelStratifiedKFold(5, shuffle=True, random_state=0))
+    in_order = deviation(MultilabelStratifiedKFold(5))
+    assert max(ours, folds) < 0.5 * chance
+    assert folds < 2 * in_order
+
+
+def test_splits_of_groups_are_the_same_on_every_machine():
+    i = np.arange(60)
+    groups, Y = (i * i) % 13, np.column_stack([i % 2 == 0, i % 3 == 0, i % 7 == 1]).astype(int)
+    assert grouped(MultilabelStratifiedKFold(3), Y, groups) == [[1, 3], [4, 10], [0, 9, 12]]
+    shuffled = MultilabelStratifiedKFold(3, shuffle=True, random_state=0)
+    assert grouped(shuffled, Y, groups) == [[0, 9, 12], [3, 10], [1, 4]]
+    drawn = MultilabelStratifiedShuffleSplit(3, test_size=0.3, random_state=0)
+    assert grouped(drawn, Y, groups) == [[4, 9], [1, 4], [1, 4]]
+
+
 def test_every_fold_gets_a_group():
     Y = np.ones((20, 2), dtype=int)
     groups = np.array([0] * 17 + [1, 2, 3])
@@ -177,7 +230,7 @@ def test_y_is_needed():
         list(MultilabelStratifiedKFold(2).split(np.zeros((4, 1))))
 
 
-def test_the_largest_group_is_dealt_first():
+def test_a_large_group_is_balanced_by_small_ones():
     Y, groups = np.ones((20, 1), dtype=int), np.r_[np.zeros(10, dtype=int), np.arange(1, 11)]
     for seed in range(5):
         splitter = MultilabelStratifiedKFold(2, shuffle=True, random_state=seed)

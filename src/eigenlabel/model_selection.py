@@ -17,6 +17,9 @@ from sklearn.utils import check_random_state, indexable
 from eigenlabel._validation import check_number
 from eigenlabel.labels import LabelCodec
 
+SWEEPS = 3  # over all groups, to even out a random order
+SMALLEST_GAIN = 1e-12  # of squared shares; below it a move is rounding
+
 
 def _label_set_ids(Y: np.ndarray) -> np.ndarray:
     """Number the distinct rows of a boolean matrix."""
@@ -73,9 +76,13 @@ def _deal(Y: np.ndarray, sizes: np.ndarray, rng: np.random.RandomState) -> np.nd
 
 
 def _deal_groups(
-    Y: np.ndarray, groups: np.ndarray, ratio: np.ndarray, rng: np.random.RandomState
+    Y: np.ndarray, groups: np.ndarray, ratio: np.ndarray, rng: np.random.RandomState | None
 ) -> np.ndarray:
-    """Assign whole groups, largest first, each to the part that misses its labels most."""
+    """Assign each whole group to the part that misses its labels most; (n,) part numbers.
+
+    Without ``rng`` the groups are taken from the largest to the smallest. With it they are taken
+    in random order, and the balance that the order costs is recovered by moving groups.
+    """
     _, group = np.unique(groups, return_inverse=True)
     n_groups = group.max() + 1
     if n_groups < len(ratio):
@@ -83,20 +90,55 @@ def _deal_groups(
     # A last column counts the samples themselves, so that parts get their size.
     counts = np.zeros((n_groups, Y.shape[1] + 1))
     np.add.at(counts, group, np.column_stack([Y, np.ones(len(Y))]))
-    scale = np.maximum(counts.sum(axis=0), 1)
-    share = counts / scale
-    order = rng.permutation(n_groups)
-    order = order[np.argsort(-share[order].sum(axis=1), kind="stable")]
-    filled = np.zeros((len(ratio), Y.shape[1] + 1))
+    share = counts / np.maximum(counts.sum(axis=0), 1)
+    order = (rng or np.random.RandomState(0)).permutation(n_groups)
+    if rng is None:
+        order = order[np.argsort(-share[order].sum(axis=1), kind="stable")]
+    filled = np.zeros((len(ratio), share.shape[1]))
     owner = np.empty(n_groups, dtype=int)
     for i, g in enumerate(order):
-        gain = ((2 * (ratio[:, None] - filled) - share[g]) * share[g]).sum(axis=1)
+        gain = _gains(share[g], filled, ratio)
         empty = ~filled[:, -1].astype(bool)
         if n_groups - i <= empty.sum():  # the last groups go where nothing is yet
             gain = np.where(empty, gain, -np.inf)
         owner[g] = int(gain.argmax())
         filled[owner[g]] += share[g]
+    if rng is not None:
+        _move_groups(owner, share, filled, ratio, order)
     return owner[group]
+
+
+def _gains(share: np.ndarray, filled: np.ndarray, ratio: np.ndarray) -> np.ndarray:
+    """Compute how much a group lowers each part's squared distance from its wanted shares.
+
+    Products and sums are elementwise or along rows, so every machine finds the same numbers.
+    """
+    return ((2 * (ratio[:, None] - filled) - share) * share).sum(axis=1)
+
+
+def _move_groups(
+    owner: np.ndarray, share: np.ndarray, filled: np.ndarray, ratio: np.ndarray, order: np.ndarray
+) -> None:
+    """Move groups, in place, to parts that miss their labels more; no part becomes empty."""
+    held = np.bincount(owner, minlength=len(ratio))
+    for _ in range(SWEEPS):
+        moved = False
+        for g in order:
+            old = owner[g]
+            if held[old] == 1:
+                continue
+            filled[old] -= share[g]
+            gain = _gains(share[g], filled, ratio)
+            new = int(gain.argmax())
+            if gain[new] <= gain[old] + SMALLEST_GAIN:
+                new = old
+            filled[new] += share[g]
+            held[old] -= 1
+            held[new] += 1
+            owner[g] = new
+            moved = moved or new != old
+        if not moved:
+            break
 
 
 def _cover_training(part: np.ndarray, Y: np.ndarray, give: int) -> None:
@@ -209,10 +251,10 @@ class MultilabelStratifiedKFold(_LabelSplitter, BaseCrossValidator):
         n, k = len(Y), self.n_splits
         if n < k:
             raise ValueError(f"n_splits={k} needs at least {k} samples, got {n}.")
-        rng = check_random_state(self.random_state if self.shuffle else 0)
+        rng = check_random_state(self.random_state) if self.shuffle else None
         if groups is None:
             sizes = np.full(k, n // k) + (np.arange(k) < n % k)
-            part = _deal(Y, sizes, rng)
+            part = _deal(Y, sizes, rng or np.random.RandomState(0))
             _spread_labels(part, Y, k)
         else:
             part = _deal_groups(Y, groups, np.full(k, 1 / k), rng)
