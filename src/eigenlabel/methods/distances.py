@@ -1,6 +1,6 @@
 """Distances of views, of all views together and in strips, and the neighbours they give."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,13 +9,14 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import (
     additive_chi2_kernel,
     cosine_distances,
-    euclidean_distances,
     manhattan_distances,
 )
 
 from eigenlabel._validation import check_choice
+from eigenlabel.core.euclidean import EuclideanDistances
+from eigenlabel.core.ties import Rounding, nearest_first, tied_order
 from eigenlabel.methods.kernels import strips
-from eigenlabel.methods.neighbours import nearest
+from eigenlabel.methods.rounding import metric_rounding
 from eigenlabel.methods.views import (
     FittedTable,
     Views,
@@ -46,6 +47,11 @@ def kl_divergences(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
     P, Q = _shares(X), _shares(Z)
     own = (P * np.log(P)).sum(axis=1, keepdims=True)
     return np.maximum(own - P @ np.log(Q).T, 0.0)
+
+
+def euclidean_distances(X: Any, Z: Any) -> np.ndarray:
+    """Return ``|x - z|`` of all pairs of samples."""
+    return EuclideanDistances(Z)(X)
 
 
 FUNCTIONS: dict[str, Callable[[Any, Any], np.ndarray]] = {
@@ -91,6 +97,13 @@ class DistanceView(FittedTable):
                 f"Distances are finite and >= 0, but metric={self.metric!r} gives {worst:.3g}."
             )
         return np.maximum(D, 0.0)
+
+    def rounding(self, samples: Any, rows: np.ndarray, n: int, dtype: Any) -> Rounding:
+        """Return the bound on rounding of the scaled distances of n rows, some of them samples."""
+        bound = metric_rounding(self.metric, samples, dtype)
+        absolute = np.zeros((n, 1))
+        absolute[rows] = bound.absolute
+        return Rounding(absolute / self.scale, bound.relative)
 
     def settle_scale(self, samples: Any, rule: str) -> None:
         """Divide by the largest distance of training samples, or by their mean one.
@@ -148,34 +161,39 @@ def mean_over_views(D: np.ndarray) -> np.ndarray:
     return np.where(counts > 0, total / np.maximum(counts, 1), np.inf)
 
 
-def _nearest_sorted(D: np.ndarray, k: int) -> np.ndarray:
-    """Give the k nearest columns of each row, nearest first; of equally far ones the first."""
-    found = np.sort(nearest(D, k), axis=1)
-    order = np.argsort(np.take_along_axis(D, found, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(found, order, axis=1)
+Chooser = Callable[[np.ndarray, int, Sequence[Rounding]], np.ndarray]
 
 
-def nearest_by_mean(D: np.ndarray, k: int) -> np.ndarray:
-    """Give the neighbours (samples, k) by the mean distance of the views."""
-    return _nearest_sorted(mean_over_views(D), k)
+def rounding_of_mean(roundings: Sequence[Rounding]) -> Rounding:
+    """Return the bound for the mean over any of the views: the largest one."""
+    absolute = np.max([one.absolute for one in roundings], axis=0)
+    return Rounding(absolute, max(one.relative for one in roundings))
 
 
-def nearest_by_rank(D: np.ndarray, k: int) -> np.ndarray:
-    """Give k samples that are among the nearest in some view: all first ones, all second ones, ...
+def nearest_by_mean(D: np.ndarray, k: int, roundings: Sequence[Rounding]) -> np.ndarray:
+    """Return the neighbours (samples, k) by the mean distance of the views, nearest first."""
+    return nearest_first(mean_over_views(D), k, rounding_of_mean(roundings))
+
+
+def nearest_by_rank(D: np.ndarray, k: int, roundings: Sequence[Rounding]) -> np.ndarray:
+    """Return k samples that are among the nearest in some view: all first ones, all second ones.
 
     Pairs that some view has infinitely far are left out. They are listed by the mean distance.
     """
     mean = mean_over_views(D)
     far = np.where(np.isnan(D) | np.isinf(mean), np.inf, D)
-    ranked = np.stack([_nearest_sorted(view, k) for view in far], axis=2)  # (samples, k, views)
+    ranked = np.stack(
+        [nearest_first(view, k, one) for view, one in zip(far, roundings, strict=True)], axis=2
+    )  # (samples, k, views)
     finite = np.take_along_axis(np.moveaxis(far, 0, 2), ranked, axis=1) < np.inf
     found = np.empty((D.shape[1], k), dtype=np.intp)
     for i, (row, usable) in enumerate(zip(ranked, finite, strict=True)):
         line = np.concatenate([row[usable], row[~usable]])  # row-major: by rank, then view
         _, first = np.unique(line, return_index=True)
-        chosen = np.sort(line[np.sort(first)[:k]])
-        found[i] = chosen[np.argsort(mean[i, chosen], kind="stable")]
-    return found
+        found[i] = np.sort(line[np.sort(first)[:k]])
+    values = np.take_along_axis(mean, found, axis=1)
+    order = tied_order(values, rounding_of_mean(roundings).at(values))
+    return np.take_along_axis(found, order, axis=1)
 
 
 class ViewDistancesMixin(ViewsMixin):
@@ -231,10 +249,11 @@ class ViewDistancesMixin(ViewsMixin):
 
     def _distance_strips(
         self, views: Views, *, training: bool = False
-    ) -> Iterator[tuple[slice, np.ndarray]]:
-        """Give rows and their scaled distances (views, rows, n) to the training samples.
+    ) -> Iterator[tuple[slice, np.ndarray, list[Rounding]]]:
+        """Yield rows, their scaled distances (views, rows, n) to the training samples, roundings.
 
-        NaN where a view lacks either sample; infinite from a training sample to itself.
+        Distances are NaN where a view lacks either sample, and infinite from a training sample to
+        itself.
         """
         tables = []
         for name, table, here in self._tables(views):
@@ -243,33 +262,37 @@ class ViewDistancesMixin(ViewsMixin):
             tables.append((fitted, samples, here))
         for part in strips(len(views), len(tables) * self._n):
             D = np.full((len(tables), part.stop - part.start, self._n), np.nan)
+            roundings = []
             for strip, (fitted, samples, here) in zip(D, tables, strict=True):
                 inside = np.flatnonzero(here[part])
                 if not len(inside):
+                    roundings.append(Rounding(np.zeros((len(strip), 1))))
                     continue
                 before = int(here[: part.start].sum())
-                found = fitted.distances(samples[before : before + len(inside)])
+                own = samples[before : before + len(inside)]
+                roundings.append(fitted.rounding(own, inside, len(strip), self._dtype))
+                found = fitted.distances(own)
                 whole = len(inside) == len(strip) and len(fitted.rows) == self._n
                 target = ... if whole else np.ix_(inside, fitted.rows)
                 strip[target] = found / fitted.scale
             if training:
                 own = np.arange(part.stop - part.start)
                 D[:, own, part.start + own] = np.inf
-            yield part, D
+            yield part, D, roundings
 
     def _neighbours(
         self,
         views: Views,
         k: int,
-        choose: Callable[[np.ndarray, int], np.ndarray] = nearest_by_mean,
+        choose: Chooser = nearest_by_mean,
         *,
         training: bool = False,
     ) -> Neighbours:
         """Find the k nearest training samples; distances that a view lacks are the mean ones."""
         k = min(k, self._n - training)
         index, there, distances = [], [], []
-        for _, D in self._distance_strips(views, training=training):
-            found = choose(D, k)
+        for _, D, roundings in self._distance_strips(views, training=training):
+            found = choose(D, k, roundings)
             near = np.stack([np.take_along_axis(view, found, axis=1) for view in D])
             mean = mean_over_views(near)
             near = np.where(np.isnan(near), mean, near)

@@ -11,14 +11,19 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigenlabel._validation import warn
 from eigenlabel.core.spectral import check_memory
+from eigenlabel.core.ties import nearest
 from eigenlabel.methods.kernels import Kernel, strips
+from eigenlabel.methods.rounding import kernel_rounding
 from eigenlabel.methods.view_weights import minimise_quadratic
 
 
-def nearest_similarities(kernel: Kernel, X: Any, Z: Any, k: int, *, training: bool = False) -> Any:
-    """Give the kernel values (rows of X, rows of Z) of the k most similar, sparse, those > 0.
+def nearest_similarities(
+    kernel: Kernel, X: Any, Z: Any, k: int, dtype: Any, *, training: bool = False
+) -> Any:
+    """Return the kernel values (rows of X, rows of Z) of the k most similar, sparse, those > 0.
 
-    In strips; training samples (X is Z) are not their own neighbours.
+    In strips; training samples (X is Z) are not their own neighbours. Similarities that differ by
+    no more than rounding are equal, given the ``dtype`` of the data; the lowest index counts then.
     """
     k = min(k, Z.shape[0] - training)
     parts = []
@@ -27,7 +32,7 @@ def nearest_similarities(kernel: Kernel, X: Any, Z: Any, k: int, *, training: bo
         if training:
             own = np.arange(len(K))
             K[own, rows.start + own] = -np.inf
-        found = np.argpartition(-K, max(k - 1, 0), axis=1)[:, :k]
+        found = nearest(-K, k, kernel_rounding(kernel, X[rows], Z, dtype))
         values = np.maximum(np.take_along_axis(K, found, axis=1), 0.0)
         pointers = k * np.arange(len(K) + 1)
         parts.append(sp.csr_array((values.ravel(), found.ravel(), pointers), K.shape))
@@ -36,13 +41,13 @@ def nearest_similarities(kernel: Kernel, X: Any, Z: Any, k: int, *, training: bo
     return W
 
 
-def feature_graph(kernel: Kernel, X: Any, k: int | None, view: str) -> Any:
+def feature_graph(kernel: Kernel, X: Any, k: int | None, view: str, dtype: Any) -> Any:
     """Give the graph of training samples: symmetric, without loops, weights >= 0.
 
     Two samples are joined if one is among the k most similar of the other; with k None all are.
     """
     if k is not None:
-        W = nearest_similarities(kernel, X, X, k, training=True)
+        W = nearest_similarities(kernel, X, X, k, dtype, training=True)
         return W.maximum(W.T).tocsr()
     check_memory(X.shape[0], f"graph of {view}")
     W = np.maximum(np.asarray(kernel(X, X), dtype=float), 0.0)

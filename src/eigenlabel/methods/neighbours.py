@@ -1,12 +1,9 @@
 """ML-kNN: each label decided by how many of the nearest neighbours have it."""
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
@@ -14,59 +11,17 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from eigenlabel._fitting import all_or_nothing
 from eigenlabel._validation import check_data, check_largest, check_number
-from eigenlabel.core.operators import row_blocks
+from eigenlabel.core.euclidean import EuclideanDistances
+from eigenlabel.core.ties import nearest, precision
 from eigenlabel.labels import LabelCodec
+from eigenlabel.methods.rounding import EUCLIDEAN, metric_rounding
 
 CHUNK = 2**21  # distances held at once: small chunks stay in the caches
-COARSE = 1e-9  # rounding, as a share of a distance, above which it is computed from differences
 
 SCALED_BY = {  # metrics that are Euclidean after a step of scikit-learn's
     "seuclidean": "sklearn.preprocessing.StandardScaler()",
     "mahalanobis": "sklearn.decomposition.PCA(whiten=True)",
 }
-
-
-def nearest(
-    distances: np.ndarray,
-    k: int,
-    tolerance: float = 0.0,
-    again: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]] | None = None,
-) -> np.ndarray:
-    """Give the k nearest columns of each row (rows, k), in no order; of equally far ones the first.
-
-    Rows are cut at their k-th distance; only those where more columns lie at that distance, give or
-    take the tolerance, than are needed are looked at again. Where the tolerance is more than a
-    COARSE share of that distance, ``again(rows)`` gives better distances and their tolerances.
-    """
-    if k >= distances.shape[1]:
-        return np.argsort(distances, axis=1, kind="stable")[:, :k]
-    found = np.argpartition(distances, k - 1, axis=1)[:, :k]
-    limit = np.take_along_axis(distances, found, axis=1).max(axis=1, keepdims=True)
-    tied = np.flatnonzero((distances <= limit + tolerance).sum(axis=1) > k)
-    if again is not None:
-        coarse = tied[tolerance > COARSE * limit[tied, 0]]
-        if len(coarse):
-            better, rounding = again(coarse)
-            found[coarse] = _first_nearest(
-                better, np.sort(better, axis=1)[:, k - 1 : k], rounding, k
-            )
-            tied = np.setdiff1d(tied, coarse)
-    if len(tied):
-        found[tied] = _first_nearest(distances[tied], limit[tied], tolerance, k)
-    return found
-
-
-def _first_nearest(distances: np.ndarray, limit: np.ndarray, tolerance: Any, k: int) -> np.ndarray:
-    """Give the k nearest columns, of those at the limit the first."""
-    near = distances < limit - tolerance
-    edge = (distances <= limit + tolerance) & ~near
-    room = k - near.sum(axis=1, keepdims=True)
-    chosen = near | (edge & (np.cumsum(edge, axis=1, dtype=np.int32) <= room))
-    return np.nonzero(chosen)[1].reshape(len(distances), k)
-
-
-def _dense(X: Any) -> np.ndarray:
-    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
 
 
 class MLkNN(ClassifierMixin, BaseEstimator):
@@ -77,10 +32,11 @@ class MLkNN(ClassifierMixin, BaseEstimator):
     neighbours): Bayes' rule with smoothed counts gives the probability of the label.
 
     Exact: of equally distant neighbours those with the lowest training index count, as in the
-    authors' code; distances that differ by no more than rounding are equal. Distances are
-    computed in chunks, so memory stays bounded. Cost: n^2 distances to fit, n per sample to
-    predict. Duplicated samples are neighbours of each other at distance zero; a row of zeros is
-    a point like any other (with ``metric="cosine"`` it is at distance 1 from everything).
+    authors' code. Distances that differ by no more than rounding are equal: the rounding of
+    their computation in float64 and that of the features in their own type, float32 or float64.
+    Distances are computed in chunks, so memory stays bounded. Cost: n^2 distances to fit, n per
+    sample to predict. Duplicated samples are neighbours of each other at distance zero; a row of
+    zeros is a point like any other (with ``metric="cosine"`` it is at distance 1 from everything).
 
     Parameters
     ----------
@@ -148,7 +104,6 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         self.prior_ = (s + Y.sum(axis=0)) / (2 * s + n)
         if self.index is not None:
             self._index = clone(self.index, safe=False).fit(X)
-        self._tolerance = self._rounding(X)
         counts = self._counts(X, training=True)
         self.likelihood_ = np.stack([self._likelihood(counts, ~Y), self._likelihood(counts, Y)])
         return self
@@ -183,52 +138,17 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         """Count the neighbours that have each label (n, m)."""
         if self.index is not None:
             return self._label_counts(self._approximate(X, training))
+        dtype = max((X.dtype, self._X.dtype), key=precision)
         parts, start = [], 0
         for chunk in self._distances(X):
+            rows = slice(start, start + len(chunk))
             if training:  # a sample is not its own neighbour
-                rows = np.arange(len(chunk))
-                chunk[rows, start + rows] = np.inf
-            again = partial(self._differences, X, start, training) if self._squared else None
-            parts.append(self._label_counts(nearest(chunk, self._k, self._tolerance, again)))
-            start += len(chunk)
+                own = np.arange(len(chunk))
+                chunk[own, start + own] = np.inf
+            rounding = metric_rounding(self.metric, X[rows], dtype)
+            parts.append(self._label_counts(nearest(chunk, self._k, rounding)))
+            start = rows.stop
         return np.concatenate(parts)
-
-    def _differences(
-        self, X: Any, start: int, training: bool, rows: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Give squared distances from differences, not inner products, and their rounding.
-
-        Slow, and exact also where samples lie far from the origin or far apart.
-        """
-        X, D = X[start + rows], np.zeros((len(rows), len(self._Y)))
-        for columns in row_blocks(X.shape[1], len(self._Y)):
-            D += cdist(_dense(X[:, columns]), _dense(self._X[:, columns]), "sqeuclidean")
-        rounding = (
-            4 * np.finfo(float).eps * np.sqrt(X.shape[1]) * np.sort(D, axis=1)[:, self._k - 1]
-        )
-        if training:
-            D[np.arange(len(rows)), start + rows] = np.inf
-        return D, rounding[:, None]
-
-    @property
-    def _squared(self) -> bool:
-        """Whether distances are Euclidean: squares are compared then."""
-        return isinstance(self.metric, str) and self.metric in ("euclidean", "l2")
-
-    def _rounding(self, X: Any) -> float:
-        """Bound what rounding may do to a distance; nothing where distances are given.
-
-        Euclidean distances are squared, and come from lengths and inner products, so that the
-        longest sample decides; others are bounded by the longest and the number of features.
-        """
-        if self.metric == "precomputed":
-            return 0.0
-        squares = np.asarray((X.multiply(X) if sp.issparse(X) else X * X).sum(axis=1), dtype=float)
-        eps = 4 * np.finfo(float).eps * np.sqrt(X.shape[1])
-        longest = float(squares.max())
-        if self._squared:
-            return float(4 * eps * longest)
-        return float(eps * max(1.0, np.sqrt(X.shape[1] * longest)))
 
     def _label_counts(self, neighbours: np.ndarray) -> np.ndarray:
         counts = np.zeros((len(neighbours), self._Y.shape[1]), dtype=np.int32)
@@ -236,8 +156,11 @@ class MLkNN(ClassifierMixin, BaseEstimator):
             counts += self._Y[column]
         return counts
 
-    def _distances(self, X: Any) -> Any:
-        """Give the distances to the training samples, chunk by chunk, each a new array."""
+    def _distances(self, X: Any) -> Iterator[np.ndarray]:
+        """Return the distances to the training samples, chunk by chunk, each a new array.
+
+        They are computed in float64, which also keeps squares of float32 values in range.
+        """
         if self.metric == "precomputed":
             D = X.toarray() if hasattr(X, "toarray") else X
             if D.min() < 0:
@@ -245,18 +168,23 @@ class MLkNN(ClassifierMixin, BaseEstimator):
                     f"metric='precomputed' takes distances, and {D.min():.6g} is less than 0. Are "
                     "these similarities?"
                 )
-            step = max(1, CHUNK // max(1, D.shape[1]))
-            return (D[i : i + step].copy() for i in range(0, len(D), step))
+            return (D[rows].copy() for rows in self._chunks(X))
         if self.metric not in PAIRWISE_DISTANCE_FUNCTIONS and hasattr(X, "toarray"):
             raise ValueError(
                 f"metric={self.metric!r} does not take sparse X: use 'euclidean', 'cosine' or "
                 "'manhattan', or pass X.toarray()."
             )
-        more = {"squared": True} if self._squared else {}
-        memory = 8 * CHUNK / 2**20
+        if isinstance(self.metric, str) and self.metric in EUCLIDEAN:
+            distances = EuclideanDistances(self._X)
+            return (distances(X[rows]) for rows in self._chunks(X))
+        A, Z = (M.astype(float, copy=False) for M in (X, self._X))
         return pairwise_distances_chunked(
-            X, self._X, metric=self.metric, working_memory=memory, **more
+            A, Z, metric=self.metric, working_memory=8 * CHUNK / 2**20
         )
+
+    def _chunks(self, X: Any) -> Iterator[slice]:
+        step = max(1, CHUNK // len(self._Y))
+        return (slice(i, i + step) for i in range(0, X.shape[0], step))
 
     def _approximate(self, X: Any, training: bool) -> np.ndarray:
         k = self._k + training

@@ -106,7 +106,7 @@ class NetworkClassifier(ViewKernelsMixin, RuleClassifier):
                 W = given_graph(samples, where)
             else:
                 fitted.X = as_float(samples)
-                W = feature_graph(fitted.kernel, fitted.X, self.n_neighbors, where)
+                W = feature_graph(fitted.kernel, fitted.X, self.n_neighbors, where, self._dtype)
             d = degrees(W)
             self._rows[name], self._degrees[name] = rows, d
             graphs.append(place_graph(scale_graph(W, d, d), rows, rows, (n, n)))
@@ -145,7 +145,7 @@ class NetworkClassifier(ViewKernelsMixin, RuleClassifier):
                 W = np.maximum(fitted.kernel(as_float(samples), fitted.X), 0.0)
             else:
                 W = nearest_similarities(
-                    fitted.kernel, as_float(samples), fitted.X, self.n_neighbors
+                    fitted.kernel, as_float(samples), fitted.X, self.n_neighbors, self._dtype
                 )
             W = scale_graph(W, degrees(W), self._degrees[name])
             found.append(place_graph(W, np.flatnonzero(here), self._rows[name], shape))
@@ -211,7 +211,8 @@ class GaussianFields(NetworkClassifier):
         Of the graphs; equal by default. "simultaneous" takes those whose sum is nearest to
         the agreement of all labels.
     n_neighbors : int >= 1 or None, default=10
-        Samples are joined to their n most similar ones in a view of features; None joins all.
+        Samples are joined to their n most similar ones in a view of features; None joins all. Of
+        samples that are equally similar up to rounding, those that come first in training count.
     kernel, gamma, degree, coef0
         Similarity of features, as in :class:`KGHA`; "precomputed" takes graphs, dense or sparse
         and symmetric. Negative similarities count as none.

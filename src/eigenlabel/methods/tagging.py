@@ -57,7 +57,8 @@ class JEC(DistanceTagger):
 
     Scores say that order: above 0 the first kind, between -1 and 0 the second, from -2 to -1 the
     third. ``threshold="zero"`` is thus nearest-neighbour classification, ``Top(5)`` the protocol of
-    the paper.
+    the paper. Distances that differ by no more than rounding are equal; of equally distant samples
+    the one that comes first in training is taken as the nearer one.
 
     Cost: the n^2 distances of training samples once, for their largest (with several views), and n
     distances per new sample, in strips; no n x n array.
@@ -237,7 +238,7 @@ class MBRM(DistanceTagger):
 
     def _scores_of(self, views: Views, *, training: bool = False) -> np.ndarray:
         P = np.tile(self.label_shares_, (len(views), 1))
-        for part, D in self._distance_strips(views, training=training):
+        for part, D, _ in self._distance_strips(views, training=training):
             exponents = mean_over_views((D / self._widths[:, None, None]) ** 2) * (len(D) / 2)
             some = np.isfinite(exponents).any(axis=1)  # others keep the shares
             W = softmax(-exponents[some], axis=1)

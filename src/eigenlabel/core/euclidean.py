@@ -1,0 +1,79 @@
+"""Euclidean distances that are accurate to a relative error, wherever the samples lie."""
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from eigenlabel.core._types import Floats, Ints, Matrix
+from eigenlabel.core.operators import is_sparse, row_blocks
+from eigenlabel.core.ties import ACCURACY, Rounding, precision
+
+PRODUCTS = 8  # inner products err by less than this multiple of precision and squared lengths
+MANY = 0.1  # share of inaccurate entries above which all entries are computed from differences
+
+
+def _squares(X: Matrix) -> Floats:
+    return np.asarray((X.multiply(X) if is_sparse(X) else X * X).sum(axis=1), dtype=float).ravel()
+
+
+class EuclideanDistances:
+    """The distances from any samples to samples Z (n, d), dense or CSR, in float64.
+
+    ``|x - z|^2 = |x|^2 + |z|^2 - 2 x'z`` loses digits if the samples are close together compared
+    with their lengths. Dense samples are therefore centred, and the entries that are still
+    inaccurate are computed from differences. The relative error is at most ``ACCURACY``.
+    """
+
+    def __init__(self, Z: Matrix) -> None:
+        self._centre = np.zeros(Z.shape[1])
+        if not is_sparse(Z) and Z.shape[0]:
+            self._centre = Z.mean(axis=0, dtype=float)
+        self._Z = self._prepare(Z)
+        self._lengths = _squares(self._Z)
+
+    def _prepare(self, X: Matrix) -> Matrix:
+        return X.astype(float) if is_sparse(X) else np.asarray(X, dtype=float) - self._centre
+
+    def __call__(self, X: Matrix) -> Floats:
+        """Return the distances (rows of X, rows of Z)."""
+        X = self._prepare(X)
+        own = _squares(X)
+        products = (-2.0 * X) @ self._Z.T
+        D = products.toarray() if is_sparse(products) else np.asarray(products)
+        D += own[:, None]
+        D += self._lengths
+        rows, columns = self._inaccurate(D, own)
+        if len(rows) > MANY * D.size and not is_sparse(X):
+            return np.asarray(cdist(X, self._Z))
+        for part in row_blocks(len(rows), X.shape[1]):
+            D[rows[part], columns[part]] = self._differences(X, rows[part], columns[part])
+        return np.sqrt(D, out=D)
+
+    def _inaccurate(self, D: Floats, own: Floats) -> tuple[Ints, Ints]:
+        """Return where squared distances are small compared with the squared lengths."""
+        factor = PRODUCTS * precision(float) / ACCURACY
+        longest = self._lengths.max(initial=0.0)
+        rows, columns = np.nonzero(factor * (own[:, None] + longest) > D)  # one pass for most
+        small = factor * (own[rows] + self._lengths[columns]) > D[rows, columns]
+        return rows[small], columns[small]
+
+    def _differences(self, X: Matrix, rows: Ints, columns: Ints) -> Floats:
+        return _squares(X[rows] - self._Z[columns])
+
+
+def distance_rounding(X: Matrix, dtype: Any = None) -> Rounding:
+    """Return the bound on rounding of Euclidean distances from samples X.
+
+    Every feature has the rounding of its own type, which moves a distance by about as much. The
+    other sample is no larger than X and the distance together.
+    """
+    eps = precision(X.dtype if dtype is None else dtype)
+    return Rounding(4 * eps * largest_entries(X), max(4 * eps, ACCURACY))
+
+
+def largest_entries(X: Matrix) -> Floats:
+    """Return the largest absolute value in each row (rows, 1)."""
+    size = abs(X).max(axis=1) if X.shape[1] else np.zeros(X.shape[0])
+    size = size.toarray() if is_sparse(size) else size
+    return np.asarray(size, dtype=float).reshape(-1, 1)
