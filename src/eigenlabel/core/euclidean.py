@@ -48,7 +48,7 @@ class EuclideanDistances:
             return np.asarray(cdist(X, self._Z))
         for part in row_blocks(len(rows), X.shape[1]):
             D[rows[part], columns[part]] = self._differences(X, rows[part], columns[part])
-        return np.sqrt(D, out=D)
+        return np.asarray(np.sqrt(D, out=D))
 
     def _inaccurate(self, D: Floats, own: Floats) -> tuple[Ints, Ints]:
         """Return where squared distances are small compared with the squared lengths."""
@@ -74,6 +74,7 @@ def distance_rounding(X: Matrix, dtype: Any = None) -> Rounding:
 
 def largest_entries(X: Matrix) -> Floats:
     """Return the largest absolute value in each row (rows, 1)."""
-    size = abs(X).max(axis=1) if X.shape[1] else np.zeros(X.shape[0])
-    size = size.toarray() if is_sparse(size) else size
-    return np.asarray(size, dtype=float).reshape(-1, 1)
+    if not X.shape[1]:
+        return np.zeros((X.shape[0], 1))
+    size: Any = abs(X).max(axis=1)
+    return np.asarray(size.toarray() if is_sparse(size) else size, dtype=float).reshape(-1, 1)

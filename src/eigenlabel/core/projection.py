@@ -122,6 +122,11 @@ class RowSpace:
     values: Floats  # squared lengths of Z's columns, descending
     axes: Floats  # orthonormal coefficients (features or samples, p)
 
+    def keep(self, values: Floats) -> int:
+        """Count the descending eigenvalues of a problem in Z whose directions are not rounding."""
+        kernel = isinstance(self.factor, GramFactor) and self.factor.operator is None
+        return positive_count(values, tol=np.sqrt(self.factor.precision) if kernel else 0.0)
+
     def data(self) -> Floats:
         """Give Z (n, p); its columns are orthogonal."""
         if isinstance(self.factor, GramFactor):
@@ -142,9 +147,13 @@ class RowSpace:
 
 
 def row_space(factor: Factor) -> RowSpace:
-    """Find the principal axes of centred data, dropping the null ones.
+    """Find the principal axes of centred data, without the null ones.
 
-    Cost: one eigendecomposition of the smaller side.
+    The rounding of kernel values determines an axis up to ``precision / eigenvalue``, relative to
+    the largest eigenvalue. Axes of a kernel whose eigenvalues are below the root of the precision
+    are left out, so that those kept have half of all digits: the spectra of smooth kernels decay
+    without a gap, and their last axes would be rounding. Cost: one eigendecomposition of the
+    smaller side.
     """
     if isinstance(factor, (KrylovFactor, KernelKrylovFactor)):
         raise MemoryError(
@@ -154,12 +163,19 @@ def row_space(factor: Factor) -> RowSpace:
         )
     if isinstance(factor, GramFactor):
         S, tolerance = factor.K, factor.tolerance
+        if factor.operator is None:
+            tolerance = max(tolerance, np.sqrt(factor.precision))
     else:
         S = factor.operator.covariance()
         tolerance = rank_tolerance(max(factor.operator.shape), factor.operator.dtype)
     values, axes = descending_eigh(S)
     rank = int(np.count_nonzero(values > max(tolerance * values[0], 0.0)))
-    return RowSpace(factor, values[:rank], axes[:, :rank])
+    values, axes = values[:rank], axes[:, :rank]
+    if isinstance(factor, GramFactor) and factor.centre:
+        # The constant is a null vector of the centred matrix. What rounding leaves of it in weak
+        # axes would count a million times in products with the matrix as it was.
+        axes = axes - axes.mean(axis=0)
+    return RowSpace(factor, values, axes)
 
 
 FEW = 30  # Lanczos' method pays for less than a share 1 / FEW of all axes

@@ -21,6 +21,7 @@ from eigenlabel.core.operators import CentredOperator, row_blocks, total_weight,
 from eigenlabel.core.ridge import ShiftedSystem
 from eigenlabel.core.sizes import readable
 from eigenlabel.core.statistics import Statistics
+from eigenlabel.core.ties import precision
 
 
 def centre_gram(K: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
@@ -112,6 +113,7 @@ class GramFactor:
         self.total = total_weight(K.shape[0], weights)
         self.root = None if weights is None else np.sqrt(weights)
         self.tolerance = rank_tolerance(max(K.shape[0], d), dtype)
+        self.precision = precision(dtype)
         self.K, self.row_mean = K, np.zeros(K.shape[0])
         if centre:
             self.K, self.row_mean = centre_gram(K, weights)

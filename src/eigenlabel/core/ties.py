@@ -60,10 +60,12 @@ def nearest(D: Floats, k: int, rounding: Rounding) -> Ints:
     """
     if k >= D.shape[1]:
         return np.tile(np.arange(D.shape[1]), (len(D), 1))
-    found = np.argpartition(D, max(k - 1, 0), axis=1)[:, :k]
-    limit = np.take_along_axis(D, found, axis=1).max(axis=1, keepdims=True, initial=-np.inf)
+    if k < 1:
+        return np.empty((len(D), 0), dtype=np.intp)
+    found = np.argpartition(D, k - 1, axis=1)[:, :k]
+    limit = np.take_along_axis(D, found, axis=1).max(axis=1, keepdims=True)
     slack = rounding.at(limit)
-    tied = np.flatnonzero((limit + slack >= D).sum(axis=1) > k) if k else []
+    tied = np.flatnonzero((limit + slack >= D).sum(axis=1) > k)
     if len(tied):
         found[tied] = _first_nearest(D[tied], limit[tied], slack[tied], k)
     return np.sort(found, axis=1)

@@ -20,12 +20,14 @@ from eigenlabel.core.operators import CentredOperator, centre_full_columns, weig
 from eigenlabel.core.projection import (
     FEW,
     Directions,
+    RowSpace,
     covariance_directions,
     generalised_directions,
     leading_axes,
     row_space,
 )
 from eigenlabel.core.spectral import Factor
+from eigenlabel.core.ties import SAFETY, Rounding, nearest, precision, tied_order
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods.projection import BaseProjection, KernelParameters
 
@@ -33,13 +35,13 @@ from eigenlabel.methods.projection import BaseProjection, KernelParameters
 class RowSpaceProjection(BaseProjection):
     """A projection found in coordinates of the data's own rank, ``Z Z' = Xc Xc'``."""
 
-    def _in_row_space(self, Z: np.ndarray, X: Any, Y: np.ndarray | None) -> Directions:
+    def _in_row_space(self, space: RowSpace, X: Any, Y: np.ndarray | None) -> Directions:
         raise NotImplementedError
 
     def _solve(self, X: Any, Y: np.ndarray | None) -> tuple[Directions, Factor | None]:
         factor = self._factorise(X, None)
         space = row_space(factor)
-        found = self._in_row_space(space.data(), X, Y)
+        found = self._in_row_space(space, X, Y)
         return Directions(space.lift(found.coefficients), found.eigenvalues), factor
 
 
@@ -50,6 +52,10 @@ class PCA(KernelParameters, BaseProjection):
     a thirtieth of all axes are wanted and X is linear, some products of X with vectors for each
     instead, whatever its size. Labels are not looked at; they may be passed for the sake of
     pipelines.
+
+    Of a kernel, the axes whose eigenvalues are at most the root of the precision of X (1.5e-8 for
+    float64, 3.5e-4 for float32), relative to the largest, are left out: rounding of the kernel
+    values would determine their directions.
 
     Parameters
     ----------
@@ -131,6 +137,10 @@ class MLSI(KernelParameters, RowSpaceProjection):
     with ``Sxx = Xc'Xc`` and ``Sxy = Xc'Yc``: features that keep X and tell Y. Directions are scaled
     to unit length.
 
+    The problem is solved on the principal axes of X, which for a kernel are those of
+    :class:`PCA`. Directions whose eigenvalues are zero up to rounding, relative to the largest,
+    are left out; for a kernel, all that are at most the root of the precision of X.
+
     Parameters
     ----------
     n_components : int or None
@@ -181,12 +191,12 @@ class MLSI(KernelParameters, RowSpaceProjection):
         check_number("beta", self.beta, 0, 1)
         check_number("reg", self.reg, 0)
 
-    def _in_row_space(self, Z: np.ndarray, X: Any, Y: np.ndarray | None) -> Directions:  # noqa: ARG002
-        lengths = (Z * Z).sum(axis=0)  # Z'Z is diagonal
-        S = Z.T @ (Y - Y.mean(axis=0))
+    def _in_row_space(self, space: RowSpace, X: Any, Y: np.ndarray | None) -> Directions:  # noqa: ARG002
+        lengths = space.values  # Z'Z is diagonal
+        S = space.data().T @ (Y - Y.mean(axis=0))
         A = np.diag((1 - self.beta) * lengths**2) + self.beta * S @ S.T
         found = generalised_directions(A, np.diag(lengths + self.reg))
-        P = found.coefficients
+        P = found.coefficients[:, : space.keep(found.eigenvalues)]
         return Directions(P / np.linalg.norm(P, axis=0), found.eigenvalues)
 
 
@@ -196,7 +206,11 @@ class LPP(KernelParameters, RowSpaceProjection):
         min tr(P'Xc'(D - W)Xc P)   subject to   P'Xc'D Xc P = I
 
     W joins each sample to its nearest ones by heat weights ``exp(-d^2 / (2 t^2))``, D holds its row
-    sums. Labels are not looked at.
+    sums. Distances that differ by no more than rounding are equal, and of equally distant samples
+    those that come first are joined. Labels are not looked at.
+
+    The problem is solved on the principal axes of X, which for a kernel are those of
+    :class:`PCA`: those that are not rounding.
 
     Parameters
     ----------
@@ -252,16 +266,17 @@ class LPP(KernelParameters, RowSpaceProjection):
         if self.width is not None:
             check_number("width", self.width, np.finfo(float).tiny)
 
-    def _in_row_space(self, Z: np.ndarray, X: Any, Y: np.ndarray | None) -> Directions:  # noqa: ARG002
-        if not Z.shape[1]:  # all samples are one point
+    def _in_row_space(self, space: RowSpace, X: Any, Y: np.ndarray | None) -> Directions:  # noqa: ARG002
+        if not space.values.size:  # all samples are one point
             return Directions(np.zeros((0, 0)), np.zeros(0))
-        W = self._graph(Z)
+        U, lengths = space.data(), np.sqrt(space.values)
+        W = self._graph(U, X.dtype)
+        U /= lengths  # orthonormal: B is as well conditioned as the degrees D
         D = np.asarray(W.sum(axis=1)).ravel()
-        DZ = D[:, None] * Z
-        B = Z.T @ DZ
-        A = B - Z.T @ (W @ Z)
+        B = U.T @ (D[:, None] * U)
+        A = B - U.T @ (W @ U)
         # Samples without weight leave B singular on directions that nothing smooths.
-        B.flat[:: len(B) + 1] += np.trace(B) * np.finfo(float).eps * max(Z.shape)
+        B.flat[:: len(B) + 1] += np.trace(B) * np.finfo(float).eps * max(U.shape)
         try:
             found = generalised_directions(A, B, largest=False)
         except np.linalg.LinAlgError:
@@ -269,12 +284,13 @@ class LPP(KernelParameters, RowSpaceProjection):
                 f"width={self.width:.6g} leaves hardly any weight between neighbours, whose mean "
                 f"distance is {self._mean_distance:.6g}. Take a width of that size, or None."
             ) from None
-        return Directions(found.coefficients, np.maximum(found.eigenvalues, 0.0))
+        P = found.coefficients / lengths[:, None]
+        return Directions(P, np.maximum(found.eigenvalues, 0.0))
 
-    def _graph(self, Z: np.ndarray) -> sp.csr_array:
+    def _graph(self, Z: np.ndarray, dtype: Any) -> sp.csr_array:
         """Join nearest neighbours; a sample's own weight is zero."""
         k = min(self.n_neighbors, len(Z) - 1)
-        distances, neighbours = NearestNeighbors(n_neighbors=k).fit(Z).kneighbors()
+        distances, neighbours = self._neighbours(Z, k, dtype)
         self._mean_distance = float(distances.mean())
         t = self.width if self.width is not None else self._mean_distance
         heat = np.exp(-(distances**2) / (2 * t * t)) if t > 0 else np.ones_like(distances)
@@ -282,12 +298,39 @@ class LPP(KernelParameters, RowSpaceProjection):
         W = sp.csr_array((heat.ravel(), (rows, neighbours.ravel())), shape=(len(Z), len(Z)))
         return sp.csr_array(W.maximum(W.T))
 
+    def _neighbours(self, Z: np.ndarray, k: int, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the distances and indices (n, k) of the nearest samples, ties by index.
+
+        Some more candidates than k are found first. All samples are compared only for those whose
+        candidates are all as near as the k-th one.
+        """
+        wide = min(2 * k + 10, len(Z) - 1)
+        D, index = NearestNeighbors(n_neighbors=wide).fit(Z).kneighbors()
+        # Coordinates of the row space err relative to the longest sample.
+        eps = SAFETY * precision(dtype)
+        rounding = Rounding(eps * np.sqrt((Z * Z).sum(axis=1).max()), eps)
+        order = np.argsort(index, axis=1)
+        D, index = (np.take_along_axis(A, order, axis=1) for A in (D, index))
+        found = nearest(D, k, rounding)
+        distances, neighbours = (np.take_along_axis(A, found, axis=1) for A in (D, index))
+        limit = distances.max(axis=1)
+        full = (
+            np.flatnonzero(D.max(axis=1) <= limit + rounding.at(limit)) if wide < len(Z) - 1 else []
+        )
+        for i in full:
+            d = np.sqrt(((Z - Z[i]) ** 2).sum(axis=1))
+            d[i] = np.inf
+            neighbours[i] = nearest(d[None], k, rounding)[0]
+            distances[i] = d[neighbours[i]]
+        return distances, neighbours
+
 
 class DiscriminativeSelector(TransformerMixin, SelectorMixin, BaseEstimator):
     """Keep the single features that separate the labels best (SEL of TKDD 2010, Eq. 21).
 
     A feature's figure is the scatter within labels over that between them, each sample counting
-    in all its labels; small is good (the paper's text has it the other way round).
+    in all its labels; small is good (the paper's text has it the other way round). Features whose
+    figures differ by no more than rounding are equal, and the first of them ranks best.
 
     Parameters
     ----------
@@ -319,11 +362,25 @@ class DiscriminativeSelector(TransformerMixin, SelectorMixin, BaseEstimator):
         check_largest(X)
         codec, Y = LabelCodec.fit(y)
         check_consistent_length(X, Y)
-        mean = weighted_mean(X, None)  # squares of features far from zero would cancel
+        mean, dtype = weighted_mean(X, None), X.dtype
+        # Squares of features far from zero would cancel.
         X = centre_full_columns(X, mean)[0] if sp.issparse(X) else X - mean
         if codec.kind == "binary":
             Y = np.column_stack([~Y[:, 0], Y[:, 0]])
         Y = Y.astype(float)
+        self.scatter_ratio_, tolerance = self._ratios(X, Y, mean, dtype)
+        order = tied_order(self.scatter_ratio_, tolerance)
+        self.ranking_ = np.empty(len(order), dtype=int)
+        self.ranking_[order] = np.arange(1, len(order) + 1)
+        self._n_kept = (
+            Y.shape[1] if self.n_features_to_select is None else self.n_features_to_select
+        )
+        return self
+
+    def _ratios(
+        self, X: Any, Y: np.ndarray, mean: np.ndarray, dtype: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the figures of centred features and bounds on their rounding."""
         sizes, times = Y.sum(axis=0), Y.sum(axis=1)
         sums = np.asarray(X.T @ Y).T  # (m, d)
         means = sums / np.maximum(sizes, 1)[:, None]
@@ -331,16 +388,16 @@ class DiscriminativeSelector(TransformerMixin, SelectorMixin, BaseEstimator):
         squares = np.asarray((X.multiply(X) if sp.issparse(X) else X * X).T @ times)
         within = np.maximum(squares - (sizes[:, None] * means**2).sum(axis=0), 0.0)
         between = ((means - overall) ** 2)[sizes > 0].sum(axis=0)
-        rounding = (np.finfo(float).eps * np.maximum(np.abs(mean), 1e-150)) ** 2
-        flat = between <= rounding * len(sizes)
-        self.scatter_ratio_ = np.where(flat, np.inf, within / np.where(flat, 1.0, between))
-        order = np.argsort(self.scatter_ratio_, kind="stable")
-        self.ranking_ = np.empty(len(order), dtype=int)
-        self.ranking_[order] = np.arange(1, len(order) + 1)
-        self._n_kept = (
-            len(sizes) if self.n_features_to_select is None else self.n_features_to_select
-        )
-        return self
+        # Features have the rounding of their type, relative to their size.
+        total = max(float(sizes.sum()), 1.0)
+        size = np.maximum(np.abs(mean) + np.sqrt(squares / total), 1e-150)
+        rounding = 4 * precision(dtype) * size
+        flat = between <= rounding**2 * len(sizes)
+        divisor = np.where(flat, 1.0, between)
+        ratio = within / divisor
+        # A sum of squares errs by twice its deviations times their rounding.
+        error = np.sqrt(squares * total) + ratio * np.sqrt(between * len(sizes))
+        return np.where(flat, np.inf, ratio), 2 * rounding * error / divisor
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
