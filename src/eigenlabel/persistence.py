@@ -49,7 +49,7 @@ from eigenlabel.methods.stream import Sample, Stream
 from eigenlabel.methods.thresholded import ThresholdedClassifier
 from eigenlabel.methods.view_kernels import FittedView
 from eigenlabel.methods.views import FittedTable
-from eigenlabel.preprocessing import DocumentFrequencySelector
+from eigenlabel.preprocessing import ColumnGroups, DocumentFrequencySelector, to_dense
 
 # All that a file may hold besides what skops knows to be harmless itself.
 _OURS = (
@@ -94,7 +94,9 @@ _OURS = (
     AtDimensionOfMDDM,
     OnGaussianKernel,
     LastFits,
+    ColumnGroups,
     DocumentFrequencySelector,
+    to_dense,
     LabelCodec,
     Accumulator,
     Statistics,
@@ -138,6 +140,7 @@ class SavedModel:
     feature_names, label_names : of the columns of X and Y; files to predict are matched by name
     categories : feature -> its values, where a column holds their positions
     views : kind of features -> their columns, as in a Dataset
+    column_types, words : which columns are those of a table and which count words, as in a Dataset
     options : how the training file was read
     about : what it is, as the command line noted it
     """
@@ -149,6 +152,8 @@ class SavedModel:
     views: Mapping[str, slice] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     about: Mapping[str, Any] = field(default_factory=dict)
+    column_types: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, slice] = field(default_factory=dict)
 
 
 def save_model(saved: SavedModel, path: Any) -> None:
@@ -179,6 +184,8 @@ def save_model(saved: SavedModel, path: Any) -> None:
         "views": {k: [int(v.start), int(v.stop)] for k, v in saved.views.items()},
         "options": dict(saved.options),
         "about": dict(saved.about),
+        "column_types": dict(saved.column_types),
+        "words": {k: [int(v.start), int(v.stop)] for k, v in saved.words.items()},
     }
     _refuse(path, skops.io.get_untrusted_types(data=(data := skops.io.dumps(content))))
     try:
@@ -231,7 +238,17 @@ def load_model(path: Any, *, max_bytes: int | None = None) -> SavedModel:
     names = {k: content[k] for k in ("feature_names", "label_names", "options", "about")}
     categories = {k: tuple(v) for k, v in content["categories"].items()}
     views = {k: slice(*v) for k, v in content["views"].items()}
-    return SavedModel(content["model"], categories=categories, views=views, **names)
+    # Older files lack these two.
+    types = content.get("column_types", {})
+    words = {k: slice(*v) for k, v in content.get("words", {}).items()}
+    return SavedModel(
+        content["model"],
+        categories=categories,
+        views=views,
+        column_types=types,
+        words=words,
+        **names,
+    )
 
 
 def _refuse(path: Path, unknown: list[str]) -> None:

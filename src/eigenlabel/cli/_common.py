@@ -124,10 +124,17 @@ def read_data(name: str, options: dict[str, Any], like: Any = None) -> Dataset:
 
 
 def check_finite(path: Any, data: Dataset, first: int = 0) -> None:
-    """Refuse infinite numbers, and what is missing where it cannot be imputed."""
+    """Raise DataError for infinite numbers, and for missing ones that cannot be imputed.
+
+    Missing numbers of a sparse X are imputed in the columns of a table only.
+    """
     sparse = sp.issparse(data.X)
     values = data.X.data if sparse else data.X
-    odd = ~np.isfinite(values) if sparse else np.isinf(values)
+    odd = np.isinf(values)
+    if sparse and np.isnan(values).any():
+        imputed = {*data.column_types, *data.categories}
+        known = np.array([str(name) in imputed for name in data.feature_names])
+        odd |= np.isnan(values) & ~known[data.X.indices]
     if not odd.any():
         return
     if sparse:

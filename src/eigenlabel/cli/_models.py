@@ -33,7 +33,7 @@ from eigenlabel.cli._predictions import FORMS, write_predictions
 from eigenlabel.datasets import DataError, Dataset
 from eigenlabel.metrics import METRICS
 from eigenlabel.persistence import SavedModel, load_model, save_model
-from eigenlabel.preprocessing import PREPARATIONS, make_preparation
+from eigenlabel.preprocessing import PREPARATIONS, make_preparation, prepared_views
 
 EVERYDAY = ("shared-subspace", "shared-subspace-rbf", "ridge", "linear-svm", "logistic", "MLkNN")
 
@@ -160,10 +160,9 @@ def _fit_and_save(arguments: argparse.Namespace, method: Any) -> tuple[SavedMode
     for note in data.notes:
         print(f"note: {in_options(note)}")
     _check_folds(arguments.data, data, method)
-    method = catalogue.with_views(method, data.views)
-    prepare = make_preparation(
-        arguments.prepare, data.X, feature_names=data.feature_names, categories=data.categories
-    )
+    prepare = make_preparation(arguments.prepare, data.X, **data.layout)
+    views = prepared_views(prepare, data.views, data.X.shape[1])
+    method = catalogue.with_views(method, views)
     start = time.perf_counter()
     if getattr(arguments, "cluster", None):
         model = _fit_on_cluster(prepare, method, data, arguments.cluster)
@@ -180,6 +179,8 @@ def _fit_and_save(arguments: argparse.Namespace, method: Any) -> tuple[SavedMode
         views=data.views,
         options=kept,
         about=noted,
+        column_types=data.column_types,
+        words=data.words,
     )
     save_model(saved, arguments.output)
     return saved, data, seconds

@@ -9,18 +9,11 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
 from eigenlabel._validation import check_choice
-from eigenlabel.core.spectral import memory_limit
-from eigenlabel.datasets._columns import (
-    Lists,
-    Table,
-    Words,
-    looks_like_dates,
-    read_number,
-    refusal,
-)
+from eigenlabel.datasets._columns import Dates, Lists, Table, Words
 from eigenlabel.datasets._dataset import Dataset
+from eigenlabel.datasets._features import column_block, odd_cell
 from eigenlabel.datasets._files import DataError, name_array
-from eigenlabel.datasets._like import about_labels, no_labels, skips_labels, unknown_values
+from eigenlabel.datasets._like import about_labels, no_labels, skips_labels
 from eigenlabel.datasets._roles import (
     Options,
     Roles,
@@ -34,7 +27,6 @@ from eigenlabel.datasets._roles import (
 SEPARATORS = ("|", ";", ",")
 WORD = r"(?u)\b\w\w+\b"
 SUFFIX = " (word)"  # of a word that is also the name of a column; no word has a space
-MANY_VALUES, MANY_SAMPLES = 0.5, 20
 LIST = re.compile(r"\[.*\]", re.DOTALL)
 MEMBER = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,'"]+)""", re.DOTALL)
 
@@ -48,8 +40,8 @@ def to_dataset(table: Table, options: Options, like: Any = None, source: str = "
     if like is None and table.index is not None:
         notes.append("the first column has no name and counts the rows: left out")
     Y, label_names = _labels(table, roles, options, like, notes)
-    blocks, categories = _blocks(table, roles, options, like, notes)
-    X, names, views = _join(blocks, table.height, like)
+    blocks, categories, types = _blocks(table, roles, options, like, notes)
+    X, names, views, words = _join(blocks, table.height, roles.text, like)
     if X.shape[1] == 0:
         raise DataError(table.path, "; ".join(["no column is left for the features", *notes]))
     return Dataset(
@@ -60,6 +52,8 @@ def to_dataset(table: Table, options: Options, like: Any = None, source: str = "
         sample_names=_sample_names(table, roles.samples),
         views=views,
         categories=categories,
+        column_types=types,
+        words=words,
         source=source,
         notes=tuple(notes),
     )
@@ -113,9 +107,11 @@ def _label_column(table: Table, name: str, allowed: bool) -> np.ndarray:
     if isinstance(column, Lists):
         raise table.fault(f"label {name!r} holds lists, not 0 and 1; pass labels={name!r}")
     if isinstance(column, Words):
-        row, value = _odd_cell(column)
+        row, value = odd_cell(column)
         hint = f"; pass labels={name!r} if its cells name the labels"
         raise table.fault(f"label {name!r} must be 0 or 1, found {shorten(value)}{hint}", row)
+    if isinstance(column, Dates):
+        raise table.fault(f"label {name!r} holds dates, not 0 and 1")
     odd = ~np.isin(column, (0, 1))
     if allowed:
         odd &= ~np.isnan(column)
@@ -202,10 +198,14 @@ def _match_labels(
 
 def _blocks(
     table: Table, roles: Roles, options: Options, like: Any, notes: list[str]
-) -> tuple[dict[str, tuple[list[str], Any]], dict[str, tuple[str, ...]]]:
-    """Give the features by where they come from, columns, sparse features and text."""
+) -> tuple[dict[str, tuple[list[str], Any]], dict[str, tuple[str, ...]], dict[str, str]]:
+    """Return the features by where they come from: columns, sparse features and text.
+
+    The categories and the types of the columns follow.
+    """
     columns, features, words = _wanted(table, roles, like)
-    columns, X, categories = _column_block(table, columns, options, like, notes)
+    X, categories, types = column_block(table, columns, options, like, notes)
+    columns = list(types)
     blocks = {"columns": (columns, X)} if columns else {}
     if table.sparse is not None and (features or table.sparse[0]):
         check_names(table.path, [*columns, *table.sparse[0]])
@@ -218,7 +218,7 @@ def _blocks(
         left_out = [name for name in roles.features if name not in taken]
         if left_out:
             notes.append(f"columns left out, as like does not have them: {show(left_out)}")
-    return blocks, categories
+    return blocks, categories, types
 
 
 def _wanted(
@@ -252,87 +252,6 @@ def _wanted(
     if missing:
         raise DataError(table.path, f"no column for the features {show(missing)}")
     return columns, features, words
-
-
-def _column_block(
-    table: Table, names: list[str], options: Options, like: Any, notes: list[str]
-) -> tuple[list[str], np.ndarray, dict[str, tuple[str, ...]]]:
-    """Give the columns that are features, their values, and what the values of words mean."""
-    n, d = table.height, len(names)
-    if 8 * n * d > memory_limit() / 2:
-        raise DataError(table.path, f"{n:,} x {d:,} values do not fit into memory; use iterate")
-    X, kept, categories = np.empty((n, d)), [], {}
-    for name in names:
-        if like is not None and name in like.categories:
-            categories[name] = tuple(like.categories[name])
-            column = _known_values(table, name, categories[name], options.strict, notes)
-        else:
-            column = table.column(name)
-            if isinstance(column, Words) and like is None:
-                if _names_samples(name, column, notes):
-                    continue
-                categories[name] = tuple(column.values)
-                column = _positions(table, name, column, notes)
-            elif not isinstance(column, np.ndarray):
-                raise _not_numbers(table, name, column)
-        X[:, len(kept)] = column
-        kept.append(name)
-    return kept, X[:, : len(kept)], categories
-
-
-def _names_samples(name: str, words: Words, notes: list[str]) -> bool:
-    """Tell whether no two samples have the same word: no category, but a name or a text."""
-    filled = int((words.codes >= 0).sum())
-    if looks_like_dates(words) or not MANY_SAMPLES < filled == len(words.values):
-        return False
-    notes.append(
-        f"column {name!r} has another value in every sample: left out; pass text={name!r} to count "
-        f"its words, samples={name!r} if it names the samples"
-    )
-    return True
-
-
-def _positions(table: Table, name: str, words: Words, notes: list[str]) -> np.ndarray:
-    """Give the positions of words in their sorted list."""
-    if looks_like_dates(words):
-        raise refusal(table, name, "dates")
-    if len(words.values) > max(MANY_SAMPLES, MANY_VALUES * table.height):
-        notes.append(
-            f"column {name!r} has {len(words.values):,} different values in {table.height:,} "
-            f"samples; pass text={name!r} to count words, samples={name!r} or drop={name!r}"
-        )
-    return np.where(words.codes < 0, np.nan, words.codes)
-
-
-def _known_values(
-    table: Table, name: str, values: tuple[str, ...], strict: bool, notes: list[str]
-) -> np.ndarray:
-    """Give the positions of words in a list that is known; a word that is not in it is missing."""
-    words = table.words(name)
-    position = {value: float(i) for i, value in enumerate(values)}
-    found = np.array([*(position.get(v, np.nan) for v in words.values), np.nan])[words.codes]
-    strange = np.isnan(found) & (words.codes >= 0)
-    if strange.any() and strict:
-        row = int(np.argmax(strange))
-        value = shorten(words.values[words.codes[row]])
-        raise table.fault(f"{name!r} is {value}, not one of {show(values)}; pass like=", row)
-    if strange.any():
-        notes.append(unknown_values(name, int(strange.sum()), values))
-    return found
-
-
-def _not_numbers(table: Table, name: str, column: Any) -> DataError:
-    if isinstance(column, Lists):
-        return refusal(table, name, "lists")
-    row, value = _odd_cell(column)
-    return table.fault(f"{name!r} is {shorten(value)}, not a number", row)
-
-
-def _odd_cell(words: Words) -> tuple[int, str]:
-    """Find the first cell that is not a number."""
-    odd = [read_number(value, comma=True) is None for value in words.values]
-    row = int(np.argmax(np.array([*odd, False])[words.codes]))
-    return row, words.values[words.codes[row]]
 
 
 def _sparse_block(
@@ -378,9 +297,9 @@ def _text_block(
 
 
 def _join(
-    blocks: dict[str, tuple[list[str], Any]], n: int, like: Any
-) -> tuple[Any, list[str], dict[str, slice]]:
-    """Set the blocks side by side, or in the order of like."""
+    blocks: dict[str, tuple[list[str], Any]], n: int, text: list[str], like: Any
+) -> tuple[Any, list[str], dict[str, slice], dict[str, slice]]:
+    """Put the blocks side by side, or in the order of like; the views and the words follow."""
     names = [name for part, _ in blocks.values() for name in part]
     if set(blocks) <= {"columns"}:
         X, views = (blocks["columns"][1] if blocks else np.zeros((n, 0))), {}
@@ -389,9 +308,10 @@ def _join(
         ends = np.cumsum([0, *(len(part) for part, _ in blocks.values())]).tolist()
         views = {kind: slice(*ends[k : k + 2]) for k, kind in enumerate(blocks)}
     if like is None:
-        return X, names, views
+        words = {", ".join(text): views["text"]} if "text" in blocks else {}
+        return X, names, views, words
     wanted = list(map(str, like.feature_names))
     if wanted != names:
         position = {name: i for i, name in enumerate(names)}
         X = X[:, [position[name] for name in wanted]]
-    return X, wanted, dict(getattr(like, "views", {}))
+    return X, wanted, dict(getattr(like, "views", {})), dict(getattr(like, "words", {}))

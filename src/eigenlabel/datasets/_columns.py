@@ -18,6 +18,8 @@ NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|na
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?|\d{1,2}[./]\d{1,2}[./]\d{4}", re.ASCII)
 MISSING = ("NA", "N/A", "NULL", "null", "None", "?")
+MICROSECONDS = 86_400e6  # of a day
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 BOOLEAN = {"false": 0.0, "true": 1.0}
 
 
@@ -37,6 +39,13 @@ class Lists:
     ends: np.ndarray  # (n + 1,)
 
 
+@dataclass(frozen=True)
+class Dates:
+    """A column of dates: days since 1970-01-01 (UTC), times as fractions, NaN for none."""
+
+    days: np.ndarray
+
+
 class Table(ABC):
     """Rows and named columns, with the place of each row for errors."""
 
@@ -49,13 +58,15 @@ class Table(ABC):
 
     @abstractmethod
     def column(self, name: str) -> Any:
-        """Give a column: an array of numbers with NaN for none, Words or Lists."""
+        """Return a column: an array of numbers with NaN for none, Words, Lists or Dates."""
 
     def words(self, name: str) -> Words:
         """Give a column as words, as they were written if that is known."""
         column = self.column(name)
         if isinstance(column, Lists):
             raise self.fault(f"column {name!r} holds lists, not words")
+        if isinstance(column, Dates):
+            raise self.fault(f"column {name!r} holds dates, not words")
         return column if isinstance(column, Words) else spell(column)
 
     def line(self, row: int) -> int | None:  # noqa: ARG002  for tables that have lines
@@ -117,6 +128,29 @@ def looks_like_dates(words: Words) -> bool:
     return bool(words.values) and all(DATE.fullmatch(v) for v in words.values)
 
 
+def read_date(word: str) -> float | None:
+    """Return the days from 1970-01-01 to a date, or None if the word is not a date.
+
+    Dates are written as 2024-01-31, with or without a time, or as 31.1.2024. A time without a
+    zone counts as UTC.
+    """
+    try:
+        if "." in word[:3]:
+            day, month, year = map(int, word.split("."))
+            return _days(datetime.datetime(year, month, day))
+        return _days(datetime.datetime.fromisoformat(word))
+    except ValueError:
+        return None
+
+
+def _days(date: datetime.date) -> float:
+    if not isinstance(date, datetime.datetime):
+        date = datetime.datetime(date.year, date.month, date.day)
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=datetime.UTC)
+    return (date - EPOCH) / datetime.timedelta(days=1)
+
+
 def _kind(cell: Any) -> str:
     """Name what a cell holds."""
     if isinstance(cell, str):
@@ -125,8 +159,10 @@ def _kind(cell: Any) -> str:
         return "numbers"
     if isinstance(cell, list | tuple | set | np.ndarray):
         return "lists"
-    if isinstance(cell, datetime.date | datetime.time | datetime.timedelta):
+    if isinstance(cell, datetime.date):
         return "dates"
+    if isinstance(cell, datetime.time | datetime.timedelta):
+        return "times"
     return "objects" if isinstance(cell, dict) else type(cell).__name__
 
 
@@ -143,14 +179,18 @@ def to_column(table: Table, name: str, cells: Sequence[Any], rows: Sequence[int]
         return scatter(factorise(cells), rows, table.height)
     if first == "lists":
         return _to_lists(table, name, cells, rows)
+    if first == "dates":
+        days = np.full(table.height, np.nan)
+        days[rows] = [np.nan if cell is None else _days(cell) for cell in cells]
+        return Dates(days)
     raise refusal(table, name, first)
 
 
 def refusal(table: Table, name: str, kind: str) -> DataError:
     """Make the error for a column that can be neither features nor labels."""
     return table.fault(
-        f"column {name!r} holds {kind}; features are numbers or words, labels are words or lists "
-        f"of words. Turn it into these, or leave it out with drop={name!r}"
+        f"column {name!r} holds {kind}; features are numbers, words or dates, labels are words or "
+        f"lists of words. Turn it into these, or leave it out with drop={name!r}"
     )
 
 

@@ -22,10 +22,15 @@ class Dataset:
     views : name -> columns of X, where the features come from several sources
     splits : name -> (training rows, test rows), as published with the data
     categories : feature name -> its values, where a column of X holds their positions
+    column_types : feature name -> "number", "date" or "category", where a column of X is the
+        column of a table; dates are days since 1970-01-01
+    words : name of a text -> the columns of X that count its words
     options : what a reader found out and files like this one have to be read with
     source : where it comes from
     notes : what a reader passed over or had to decide
     truth : what is known about planted data, by name
+    layout : what :func:`eigenlabel.preprocessing.make_preparation` needs to know about the columns
+        of X, as keyword arguments
     """
 
     X: Any
@@ -36,6 +41,8 @@ class Dataset:
     views: Mapping[str, slice] = field(default_factory=dict)
     splits: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    column_types: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, slice] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
     notes: tuple[str, ...] = ()
@@ -49,8 +56,16 @@ class Dataset:
         for name, dtype in (("X", None), ("Y", np.float64 if missing else np.int64)):
             object.__setattr__(self, name, _widely_readable(getattr(self, name), dtype))
         # Plain integers: model files hold no slices of numpy's.
-        columns = {k: slice(*s.indices(self.X.shape[1])[:2]) for k, s in self.views.items()}
-        object.__setattr__(self, "views", columns)
+        for name in ("views", "words"):
+            given = getattr(self, name).items()
+            columns = {k: slice(*s.indices(self.X.shape[1])[:2]) for k, s in given}
+            object.__setattr__(self, name, columns)
+
+    @property
+    def layout(self) -> dict[str, Any]:
+        """Return the keyword arguments that describe the columns of X to ``make_preparation``."""
+        names = ("feature_names", "categories", "column_types", "words", "views")
+        return {name: getattr(self, name) for name in names}
 
     def view(self, name: str) -> Any:
         """Give the columns of X that belong to a view."""
@@ -69,6 +84,7 @@ class Dataset:
             for given, size in ((samples, n), (features, d), (labels, self.Y.shape[1]))
         )
         names = self.feature_names[columns]
+        left = set(names.tolist())
         place = np.full(n, -1)
         place[rows] = np.arange(len(rows))
         return replace(
@@ -78,15 +94,14 @@ class Dataset:
             feature_names=names,
             label_names=self.label_names[kept],
             sample_names=None if self.sample_names is None else self.sample_names[rows],
-            views={
-                name: slice(*np.searchsorted(columns, [s.start, s.stop]).tolist())
-                for name, s in self.views.items()
-            },
+            views=_slices(self.views, columns),
+            words={k: s for k, s in _slices(self.words, columns).items() if s.start < s.stop},
             splits={
                 name: (place[train][place[train] >= 0], place[test][place[test] >= 0])
                 for name, (train, test) in self.splits.items()
             },
-            categories={k: v for k, v in self.categories.items() if k in set(names.tolist())},
+            categories={k: v for k, v in self.categories.items() if k in left},
+            column_types={k: v for k, v in self.column_types.items() if k in left},
             truth={},
         )
 
@@ -118,6 +133,14 @@ def _positions(given: Any, size: int) -> np.ndarray:
     if not rising or (positions.size and not 0 <= positions[0] <= positions[-1] < size):
         raise ValueError(f"Positions must rise and lie between 0 and {size - 1}.")
     return positions.astype(np.int64)
+
+
+def _slices(slices: Mapping[str, slice], columns: np.ndarray) -> dict[str, slice]:
+    """Return where the columns of slices are among the columns that are kept."""
+    return {
+        name: slice(*np.searchsorted(columns, [s.start, s.stop]).tolist())
+        for name, s in slices.items()
+    }
 
 
 def _rows(A: Any, rows: np.ndarray) -> Any:

@@ -5,7 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from eigenlabel.datasets._columns import Table, Words, factorise, refusal, to_column
+from eigenlabel.datasets._columns import (
+    MICROSECONDS,
+    Dates,
+    Table,
+    Words,
+    factorise,
+    refusal,
+    to_column,
+)
 from eigenlabel.datasets._files import DataError
 
 
@@ -140,8 +148,10 @@ class PolarsTable(Table):
             return _polars_words(column)
         if kind in (pl.Categorical, pl.Enum):
             return _polars_words(column.cast(pl.String))
+        if kind in (pl.Date, pl.Datetime):
+            return Dates(_polars_numbers(column.dt.epoch("us")) / MICROSECONDS)
         if kind.is_temporal():
-            raise refusal(self, name, "dates")
+            raise refusal(self, name, "times")
         if kind in (pl.List, pl.Array, pl.Object):
             return to_column(self, name, column.to_list(), range(self.height))
         raise refusal(self, name, f"{kind} values")
@@ -164,6 +174,9 @@ class PandasTable(Table):
             return self._categories(name, column)
         if column.dtype.kind in "biuf":
             return column.to_numpy(dtype=float, na_value=np.nan)
+        if column.dtype.kind == "M":
+            moments = pd.to_datetime(column, utc=True).to_numpy(dtype="datetime64[us]")
+            return Dates((moments - np.datetime64(0, "us")) / np.timedelta64(1, "D"))
         cells = column.astype(object)
         there = cells.notna().to_numpy()
         return to_column(self, name, cells[there].tolist(), np.flatnonzero(there))

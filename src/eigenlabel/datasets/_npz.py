@@ -51,6 +51,8 @@ def write_npz(data: Dataset, stream: BinaryIO) -> None:
         "notes": list(data.notes),
         "views": {k: [int(s.start), int(s.stop)] for k, s in data.views.items()},
         "categories": {k: list(v) for k, v in data.categories.items()},
+        "column_types": dict(data.column_types),
+        "words": {k: [int(s.start), int(s.stop)] for k, s in data.words.items()},
         "splits": list(data.splits),
     }
     arrays = {**_pack("X", data.X), **_pack("Y", data.Y)}
@@ -135,6 +137,8 @@ def load_npz(
         views={k: slice(*v) for k, v in about.get("views", {}).items()},
         splits=splits,
         categories={k: tuple(v) for k, v in about.get("categories", {}).items()},
+        column_types=about.get("column_types", {}),
+        words={k: slice(*v) for k, v in about.get("words", {}).items()},
         source=about.get("source", path.name),
         notes=(*about.get("notes", ()), *notes),
     )

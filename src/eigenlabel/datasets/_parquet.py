@@ -10,7 +10,16 @@ import numpy as np
 
 from eigenlabel._progress import progress
 from eigenlabel.core.spectral import memory_limit
-from eigenlabel.datasets._columns import Lists, Table, Words, factorise, refusal, to_column
+from eigenlabel.datasets._columns import (
+    MICROSECONDS,
+    Dates,
+    Lists,
+    Table,
+    Words,
+    factorise,
+    refusal,
+    to_column,
+)
 from eigenlabel.datasets._engines import guarded
 from eigenlabel.datasets._files import WATCHED, DataError, is_compressed, read_bytes
 
@@ -39,8 +48,12 @@ class ArrowTable(Table):
             return _words(column.dictionary_encode())
         if pa.types.is_boolean(kind) or pa.types.is_null(kind):
             column = column.cast(pa.int8())
+        elif pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+            moments = column.cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False)
+            days = moments.cast(pa.int64()).cast(pa.float64(), safe=False).fill_null(np.nan)
+            return Dates(days.to_numpy(zero_copy_only=False) / MICROSECONDS)
         elif pa.types.is_temporal(kind):
-            raise refusal(self, name, "dates")
+            raise refusal(self, name, "times")
         elif not _is_number(kind):
             return self._others(name, column)
         numbers = guarded(self.path, "not a number", column.cast, pa.float64(), safe=False)

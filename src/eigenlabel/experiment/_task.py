@@ -23,7 +23,7 @@ from eigenlabel.datasets import Dataset
 from eigenlabel.experiment._protocol import Data, Protocol, Splits, find_file, fingerprint
 from eigenlabel.metrics import METRICS
 from eigenlabel.model_selection import MultilabelStratifiedKFold, MultilabelStratifiedShuffleSplit
-from eigenlabel.preprocessing import drop_rare, make_preparation
+from eigenlabel.preprocessing import drop_rare, make_preparation, prepared_views
 
 TRAIN_SHARE = 2 / 3
 MAX_DRAWS = 10_000
@@ -191,13 +191,12 @@ def fit_split(protocol: Protocol, data: str, method: str, split: int) -> Fitted:
     Y = _dense(found.Y)
     _reset_peak()
     times = [time.perf_counter()]
-    prepare = make_preparation(
-        spec.prepare, found.X, feature_names=found.feature_names, categories=found.categories
-    )
+    prepare = make_preparation(spec.prepare, found.X, **found.layout)
+    views = prepared_views(prepare, found.views, found.X.shape[1])
     X, X_test = prepare.fit_transform(found.X[train]), prepare.transform(found.X[test])
     times.append(time.perf_counter())
     model = next(m for m in protocol.methods if m.name == method).make()
-    model = with_views(model, found.views).fit(X, Y[train])
+    model = with_views(model, views).fit(X, Y[train])
     times.append(time.perf_counter())
     scores, decided = scores_of(model, X_test), model.predict(X_test)
     times.append(time.perf_counter())
