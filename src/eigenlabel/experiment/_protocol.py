@@ -242,7 +242,10 @@ def _describe(value: Any) -> str:
 
 def _digest(source: Any, folder: Path) -> Any:
     if isinstance(source, Dataset):
-        return [_digest_array(source.X), _digest_array(source.Y)]
+        arrays = [_digest_array(source.X), _digest_array(source.Y)]
+        layout = {k: v for k, v in source.layout.items() if len(v)}
+        names = layout.pop("feature_names", ())  # without the rest they decide nothing
+        return [*arrays, _describe(layout), list(map(str, names))] if layout else arrays
     if source == "debtags":
         return source
     if isinstance(source, (list, tuple)):

@@ -47,7 +47,9 @@ def load_data(data: Data, folder: Path = Path()) -> Dataset:
         kept = drop_rare(
             found.X, found.Y, min_positives=data.min_positives, min_documents=data.min_documents
         )
-        found = found.subset(samples=kept.samples, features=kept.features, labels=kept.labels)
+        columns = [str(name) in found.column_types for name in found.feature_names]
+        features = np.union1d(kept.features, np.flatnonzero(columns))  # only words can be rare
+        found = found.subset(samples=kept.samples, features=features, labels=kept.labels)
     if 0 < data.max_samples < found.X.shape[0]:
         drawn = np.random.default_rng(0).permutation(found.X.shape[0])[: data.max_samples]
         found = found.subset(samples=np.sort(drawn))
