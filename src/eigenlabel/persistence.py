@@ -49,7 +49,7 @@ from eigenlabel.methods.stream import Sample, Stream
 from eigenlabel.methods.thresholded import ThresholdedClassifier
 from eigenlabel.methods.view_kernels import FittedView
 from eigenlabel.methods.views import FittedTable
-from eigenlabel.preprocessing import ColumnGroups, DocumentFrequencySelector, to_dense
+from eigenlabel.preprocessing import ColumnGroups, DocumentFrequencySelector, _to_dense
 
 # All that a file may hold besides what skops knows to be harmless itself.
 _OURS = (
@@ -96,7 +96,7 @@ _OURS = (
     LastFits,
     ColumnGroups,
     DocumentFrequencySelector,
-    to_dense,
+    _to_dense,
     LabelCodec,
     Accumulator,
     Statistics,

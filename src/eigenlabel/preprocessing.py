@@ -379,14 +379,14 @@ def _counts(X: Any) -> bool:
     return bool((X.data >= 0).all() and (X.data == np.round(X.data)).all())
 
 
-def to_dense(X: Any) -> np.ndarray:
+def _to_dense(X: Any) -> np.ndarray:
     """Return X as an array."""
     return X.toarray() if sp.issparse(X) else np.asarray(X)
 
 
 def _on_dense(sparse: bool, *steps: Any) -> Any:
     """Return a pipeline of steps that need dense input."""
-    dense = FunctionTransformer(to_dense, accept_sparse=True, feature_names_out="one-to-one")
+    dense = FunctionTransformer(_to_dense, accept_sparse=True, feature_names_out="one-to-one")
     return make_pipeline(*([dense] if sparse else []), *steps)
 
 

@@ -40,7 +40,8 @@ def load_table(
     Text needs polars or pandas, Parquet needs pyarrow: ``pip install 'eigenlabel[data]'``.
     Columns that are neither labels nor text nor names of samples are features: numbers and
     booleans as they are, words as their positions in the sorted list of their values
-    (``categories``), empty cells as NaN. X is dense, or sparse if there is text.
+    (``categories``), dates as days since 1970-01-01, empty cells as NaN. X is dense, or sparse if
+    there is text.
 
     Parameters
     ----------
