@@ -103,10 +103,15 @@ def test_what_cannot_score_is_refused(data):
 
     with pytest.raises(TypeError, match="Silent has neither decision_function nor predict_proba"):
         ThresholdedClassifier(Silent()).fit(data.X, data.Y)
+
+
+@pytest.mark.parametrize("cv", [None, 3])
+def test_a_label_that_never_occurs_is_predicted_for_nobody(data, cv):
     Y = data.Y.copy()
-    Y[:, 0] = 0
-    with pytest.raises(ValueError, match="always or never present"):
-        ThresholdedClassifier(RandomForestClassifier(3)).fit(data.X, Y)
+    Y[:, 0], Y[:, 1] = 0, 1
+    model = ThresholdedClassifier(RandomForestClassifier(3, random_state=0), cv=cv).fit(data.X, Y)
+    np.testing.assert_array_equal(model.oof_scores_[:, :2], Y[:, :2])
+    np.testing.assert_array_equal(model.predict(data.X)[:, :2], Y[:, :2])
 
 
 def test_weights_reach_the_folds_and_the_thresholds(data):

@@ -2,12 +2,14 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import joblib
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV
 
+from eigenlabel.methods._scores import scores_matrix
 from eigenlabel.metrics import METRICS
 from eigenlabel.model_selection import MultilabelStratifiedKFold
 
@@ -15,14 +17,26 @@ from eigenlabel.model_selection import MultilabelStratifiedKFold
 def search(estimator: Any, grid: Mapping[str, Any], scoring: str = "f1_macro", cv: int = 5) -> Any:
     """Tune an estimator over a grid by stratified folds and a metric of ours."""
     metric = METRICS[scoring]
-    scorer = make_scorer(
-        metric.function,
-        greater_is_better=metric.greater_is_better,
-        response_method="predict"
-        if metric.reads == "labels"
-        else ("decision_function", "predict_proba"),
-    )
+    scorer = make_scorer(metric.function, greater_is_better=metric.greater_is_better)
+    if metric.reads == "scores":
+        scorer = ScoreMetric(scoring)
     return GridSearchCV(estimator, dict(grid), scoring=scorer, cv=MultilabelStratifiedKFold(cv))
+
+
+@dataclass(frozen=True)
+class ScoreMetric:
+    """A scorer by a metric that reads scores.
+
+    scikit-learn's own scorers take 1 for the probability of a label that no training sample has.
+    """
+
+    name: str
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        """Return the metric of the estimator's scores, negated if less is better."""
+        metric = METRICS[self.name]
+        value = float(metric.function(y, scores_matrix(estimator, X, y.shape[1])))
+        return value if metric.greater_is_better else -value
 
 
 class LastFits:

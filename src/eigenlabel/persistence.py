@@ -13,6 +13,7 @@ import skops.io
 from sklearn.preprocessing import add_dummy_feature
 
 from eigenlabel import metrics, model_selection, thresholds
+from eigenlabel._catalogue_search import ScoreMetric
 from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits, OnGaussianKernel
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.core.statistics import Accumulator, Block, Statistics
@@ -94,6 +95,7 @@ _OURS = (
     AtDimensionOfMDDM,
     OnGaussianKernel,
     LastFits,
+    ScoreMetric,
     ColumnGroups,
     DocumentFrequencySelector,
     _to_dense,

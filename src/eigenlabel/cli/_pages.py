@@ -76,7 +76,8 @@ def evaluated(saved: SavedModel, data: Dataset) -> tuple[dict[str, float], list[
     """Give a model's figures on data with known labels, and the sections that show them."""
     if not data.Y.sum():
         raise ValueError(f"{data.source} has no labels to compare with.")
-    scores, decided = scores_of(saved.model, data.X), saved.model.predict(data.X)
+    scores = scores_of(saved.model, data.X, data.Y.shape[1])
+    decided = saved.model.predict(data.X)
     found = evaluate(data.Y, scores, decided)
     rows = [[k, v, "higher" if METRICS[k].greater_is_better else "lower"] for k, v in found.items()]
     sections = [report.table("All labels together", ["metric", "value", "better"], rows)]

@@ -50,7 +50,7 @@ def write_predictions(
         for piece in chain([first], pieces):
             notes.add(piece.notes)
             check_finite(data, piece, count)
-            found = scores_of(saved.model, piece.X) if scores or top else None
+            found = scores_of(saved.model, piece.X, len(names)) if scores or top else None
             if found is None and (scores or top):
                 raise ValueError("The model gives no scores: leave --scores and --top out.")
             labels = _labels(saved.model, piece.X, found, top)

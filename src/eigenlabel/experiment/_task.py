@@ -21,6 +21,7 @@ from eigenlabel import datasets
 from eigenlabel.catalogue import chosen_parameters, with_views
 from eigenlabel.datasets import Dataset
 from eigenlabel.experiment._protocol import Data, Protocol, Splits, find_file, fingerprint
+from eigenlabel.methods._scores import scores_matrix
 from eigenlabel.metrics import METRICS
 from eigenlabel.model_selection import MultilabelStratifiedKFold, MultilabelStratifiedShuffleSplit
 from eigenlabel.preprocessing import drop_rare, make_preparation, prepared_views
@@ -200,7 +201,7 @@ def fit_split(protocol: Protocol, data: str, method: str, split: int) -> Fitted:
     model = next(m for m in protocol.methods if m.name == method).make()
     model = with_views(model, views).fit(X, Y[train])
     times.append(time.perf_counter())
-    scores, decided = scores_of(model, X_test), model.predict(X_test)
+    scores, decided = scores_of(model, X_test, Y.shape[1]), model.predict(X_test)
     times.append(time.perf_counter())
     steps = zip(("prepare", "fit", "predict"), np.diff(times).tolist(), strict=True)
     seconds = {step: round(t, 4) for step, t in steps}
@@ -232,15 +233,16 @@ def _dense(Y: Any) -> np.ndarray:
     return Y.toarray() if sp.issparse(Y) else np.asarray(Y)
 
 
-def scores_of(model: Any, X: Any) -> np.ndarray | None:
-    """Give a model's scores (n, m), from probabilities if it has nothing else, or None."""
-    for name in ("decision_function", "predict_proba"):
-        if hasattr(model, name):
-            scores = getattr(model, name)(X)
-            if isinstance(scores, list):  # a (n, 2) array of probabilities for each label
-                scores = np.column_stack([p[:, -1] for p in scores])
-            return np.asarray(scores).reshape(len(scores), -1)
-    return None
+def scores_of(model: Any, X: Any, n_labels: int | None = None) -> np.ndarray | None:
+    """Return a model's scores (n, m), or None if it has none.
+
+    Probabilities count as scores if there are no others. ``n_labels`` is needed for classifiers
+    that take a single label for classes: they return two columns of probabilities.
+    """
+    if not any(hasattr(model, name) for name in ("decision_function", "predict_proba")):
+        return None
+    scores = scores_matrix(model, X, n_labels or 0)
+    return scores.reshape(len(scores), -1)
 
 
 def _plain(value: Any) -> Any:

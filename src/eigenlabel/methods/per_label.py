@@ -18,8 +18,8 @@ from eigenlabel._validation import check_choice, check_data
 from eigenlabel.core.heldout import Fold
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods._base import ScoreClassifier
+from eigenlabel.methods._scores import score_method, scores_matrix
 from eigenlabel.methods._search import list_folds
-from eigenlabel.methods.thresholded import score_method
 from eigenlabel.thresholds import PerLabelF1
 
 COSTS = tuple(10.0**k for k in range(-5, 6))  # Ji, Tang, Yu, Ye (TKDD 2010)
@@ -164,9 +164,8 @@ def _margins(model: Any, X: Any, constant: float) -> np.ndarray:
     """Give scores that are positive where the label is rather there."""
     if model is None:
         return np.full(X.shape[0], constant)
-    method = score_method(model)
-    found = getattr(model, method)(X)
-    return np.asarray(2.0 * found[:, 1] - 1.0 if method == "predict_proba" else found, dtype=float)
+    found = scores_matrix(model, X, 1)[:, 0].astype(float)
+    return 2.0 * found - 1.0 if score_method(model) == "predict_proba" else found
 
 
 def _score_candidate(

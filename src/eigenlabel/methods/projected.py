@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from eigenlabel._fitting import all_or_nothing
 from eigenlabel._validation import check_choice, check_data, check_number
 from eigenlabel.labels import LabelCodec, check_label_matrix
+from eigenlabel.methods._scores import scores_matrix
 from eigenlabel.methods._search import check_folds
 from eigenlabel.methods.neighbours import MLkNN
 from eigenlabel.methods.projection import MDDM
-from eigenlabel.methods.thresholded import scores_matrix
 from eigenlabel.metrics import METRICS
 
 

@@ -16,51 +16,13 @@ from eigenlabel.core.operators import row_blocks
 from eigenlabel.core.sizes import readable
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.labels import LabelCodec
+from eigenlabel.methods._scores import as_matrix, score_method, scores_matrix
 from eigenlabel.methods._search import check_folds
 from eigenlabel.methods.many_labels import MANY, join_decisions
 from eigenlabel.methods.views import Views, is_several
 from eigenlabel.thresholds import Rule, Top, Zero, get_rule
 
 ARRAYS = 6  # of samples x labels that fitting thresholds holds at once
-
-
-def score_method(estimator: Any) -> str:
-    """Give the name of the method that scores samples, margins before probabilities."""
-    for method in ("decision_function", "predict_proba"):
-        if hasattr(estimator, method):
-            return method
-    raise TypeError(
-        f"{type(estimator).__name__} has neither decision_function nor predict_proba: scores are "
-        "needed."
-    )
-
-
-def as_matrix(response: Any, m: int, classes: Any = None) -> np.ndarray:
-    """Give scores (n, m) from what scikit-learn's classifiers return for a label matrix.
-
-    ``classes``, of each label, tell which answer a label has that was constant in training.
-    """
-    if isinstance(response, list):  # one (n, 2) array of probabilities per label
-        if any(p.shape[1] != 2 for p in response) and classes is None:
-            raise ValueError(
-                "A label is always or never present in some training part, so the classifier gives "
-                "it no probability. Drop such labels or use fewer folds."
-            )
-        columns = [
-            p[:, 1] if p.shape[1] == 2 else np.full(len(p), float(classes[j][0]))
-            for j, p in enumerate(response)
-        ]
-        return np.column_stack(columns)
-    scores = np.asarray(response)
-    if m == 1 and scores.ndim == 2 and scores.shape[1] == 2:  # probabilities without and with it
-        return scores[:, 1:]
-    return scores.reshape(-1, 1) if m == 1 and scores.ndim == 1 else scores
-
-
-def scores_matrix(estimator: Any, X: Any, m: int) -> np.ndarray:
-    """Give the scores (n, m) of a classifier fitted to a label matrix."""
-    response = getattr(estimator, score_method(estimator))(X)
-    return as_matrix(response, m, getattr(estimator, "classes_", None))
 
 
 def _delegates(method: str) -> Any:
@@ -189,7 +151,10 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             params=fit_params or None,
             method=score_method(self.estimator_),
         )
-        return as_matrix(response, len(self._codec.classes))
+        # The columns are those of the classes of all samples, as in the fit to all of them.
+        return as_matrix(
+            response, len(self._codec.classes), getattr(self.estimator_, "classes_", None)
+        )
 
     def _collect_one(self, X: Any, y: Any, cv: Any, fit_params: dict[str, Any]) -> np.ndarray:
         """Collect held-out scores of a single label."""

@@ -1,0 +1,64 @@
+"""Read the scores of any multi-label classifier, ours or one of scikit-learn's."""
+
+from typing import Any
+
+import numpy as np
+
+
+def score_method(estimator: Any) -> str:
+    """Return the name of the method that scores samples, margins before probabilities."""
+    for method in ("decision_function", "predict_proba"):
+        if hasattr(estimator, method):
+            return method
+    raise TypeError(
+        f"{type(estimator).__name__} has neither decision_function nor predict_proba: scores are "
+        "needed."
+    )
+
+
+def scores_matrix(estimator: Any, X: Any, m: int) -> np.ndarray:
+    """Return the scores (n, m) of a classifier that was fitted to a label matrix.
+
+    Probabilities are those of the label being present: 0 for a label that no training sample
+    has, and 1 for a label that all of them have.
+    """
+    method = score_method(estimator)
+    response = getattr(estimator, method)(X)
+    classes = getattr(estimator, "classes_", None)
+    one_column = m == 1 and method == "predict_proba" and np.shape(response)[1:] == (1,)
+    if one_column and np.ndim(estimator.predict(X)) == 1:
+        # A classifier that predicts a vector takes the only label for classes; it saw one class.
+        return _probability(response, classes)[:, None]
+    return as_matrix(response, m, classes)
+
+
+def as_matrix(response: Any, m: int, classes: Any = None) -> np.ndarray:
+    """Return scores (n, m) from what a classifier's method returned for a label matrix.
+
+    Parameters
+    ----------
+    response : array, or a list of arrays (n, classes) with the probabilities of each label
+    m : number of labels
+    classes : the classifier's ``classes_``; for a list, the classes 0 and 1 that each label had
+        in training
+    """
+    if isinstance(response, list):
+        known = classes if isinstance(classes, list) else [None] * len(response)
+        return np.column_stack([_probability(p, c) for p, c in zip(response, known, strict=True)])
+    scores = np.asarray(response)
+    if m == 1 and scores.ndim == 2 and scores.shape[1] == 2:  # probabilities without and with it
+        return scores[:, 1:]
+    return scores.reshape(-1, 1) if m == 1 and scores.ndim == 1 else scores
+
+
+def _probability(p: np.ndarray, classes: Any) -> np.ndarray:
+    """Return the probability of class 1, given those of the classes seen in training."""
+    if classes is None and p.shape[1] == 2:
+        return p[:, 1]
+    if classes is None:
+        raise ValueError(
+            "A label is always or never present in some training part, and the classifier has no "
+            "classes_ to tell which. Drop such labels or use fewer folds."
+        )
+    at = np.flatnonzero(np.asarray(classes) == 1)
+    return p[:, at[0]] if len(at) else np.zeros(len(p))
