@@ -2,8 +2,6 @@
 
 import inspect
 import numbers
-import sys
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,16 +9,10 @@ import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import _check_sample_weight, _get_feature_names, validate_data
 
-INSIDE = ("eigenlabel", "sklearn")
+from eigenlabel._warnings import warn
+
 LARGEST = 1e75  # squares of squares of it are still numbers
-
-
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line that called the library, however many of its functions lie between."""
-    frame, level = sys._getframe(), 1
-    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in INSIDE:
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+LEAST = {8: 1e-75, 4: 1e-18}  # likewise, by the bytes of a number; float32 has squares alone
 
 
 def unmasked(array: Any) -> Any:
@@ -36,7 +28,10 @@ def unmasked(array: Any) -> Any:
 def check_data(
     estimator: Any, X: Any, *, reset: bool, square: bool = False, allow_nan: bool = False
 ) -> Any:
-    """Check X against the estimator's contract; sparse input becomes canonical CSR."""
+    """Check X against the estimator's contract; sparse input becomes canonical CSR.
+
+    Values whose products leave the range of floats are refused; those of new samples may be small.
+    """
     if hasattr(X, "__dask_graph__"):
         raise TypeError(
             "X is a Dask collection: use eigenlabel.distributed.fit, predict, decision_function or "
@@ -57,6 +52,7 @@ def check_data(
             f"kernel='precomputed' needs a square kernel matrix of training samples, got {X.shape}."
             " Pass K(X, X) to fit and K(X_new, X) to predict."
         )
+    check_largest(X, least=None if reset else 0.0)
     return X
 
 
@@ -150,11 +146,18 @@ def check_scale(X: Any) -> None:
         check_spread(_variances(X), max(X.shape))
 
 
-def check_largest(X: Any) -> None:
-    """Refuse values whose products leave the range of floats."""
+def check_largest(X: Any, *, least: float | None = None, most: float = LARGEST) -> None:
+    """Raise ValueError if the products of the values of X leave the range of floats.
+
+    The largest absolute value must be zero or lie between ``least``, which is that of the type by
+    default, and ``most``. NaN is not compared.
+    """
     values = X.data if sp.issparse(X) else X
-    largest = float(np.abs(values).max(initial=0.0))
-    if largest > LARGEST or 0 < largest < 1 / LARGEST:
+    high = np.fmax.reduce(values, axis=None, initial=0.0)
+    low = np.fmin.reduce(values, axis=None, initial=0.0)
+    largest = max(float(high), -float(low))
+    least = LEAST[X.dtype.itemsize] if least is None else least
+    if largest > most or 0 < largest < least:
         raise ValueError(
             f"The largest value of X is {largest:.3g}, whose squares leave the range of floats: "
             "rescale X, for instance with sklearn.preprocessing.MaxAbsScaler."

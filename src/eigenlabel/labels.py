@@ -10,7 +10,8 @@ from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from eigenlabel._validation import unmasked, warn
+from eigenlabel._validation import unmasked
+from eigenlabel._warnings import warn
 from eigenlabel.core.operators import CentredOperator
 
 HINT = "Use sklearn.preprocessing.MultiLabelBinarizer to turn lists of labels into a 0/1 matrix."

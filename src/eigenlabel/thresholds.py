@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from eigenlabel._validation import check_number, check_row_weights, check_scores, warn
+from eigenlabel._validation import check_number, check_row_weights, check_scores
+from eigenlabel._warnings import warn
 from eigenlabel.curves import CutCurves, cut_thresholds
 from eigenlabel.labels import check_observed_labels
 

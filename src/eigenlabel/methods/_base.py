@@ -16,8 +16,8 @@ from eigenlabel._validation import (
     check_number,
     check_scale,
     check_weights,
-    warn,
 )
+from eigenlabel._warnings import warn
 from eigenlabel.core.eigen import rank_tolerance
 from eigenlabel.core.kernel_krylov import KernelKrylovFactor
 from eigenlabel.core.operators import CentredOperator
@@ -167,6 +167,7 @@ class KernelMixin:
             return X.toarray() if sp.issparse(X) else X
         if callable(self.kernel):
             K = np.asarray(self.kernel(X, Z, **(self.kernel_params or {})))
+            K = K if K.dtype.kind == "f" else K.astype(float)
             if K.shape != (X.shape[0], Z.shape[0]):
                 raise ValueError(
                     "A callable kernel takes two matrices and gives the kernel matrix of their "
@@ -178,11 +179,16 @@ class KernelMixin:
         given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         known = KERNEL_PARAMS.get(self.kernel, ())
         params = {k: v for k, v in given.items() if k in known and v is not None}
-        return pairwise_kernels(X, Z, metric=self.kernel, **params)
+        dtype = np.result_type(X.dtype, Z.dtype)
+        # Squares of float32 may leave their range, although the kernel values do not.
+        X, Z = (A.astype(float, copy=False) for A in (X, Z))
+        with np.errstate(over="ignore"):  # infinity is refused below
+            K = pairwise_kernels(X, Z, metric=self.kernel, **params)
+            return np.asarray(K.astype(dtype, copy=False))
 
-    def _finite_kernel(self, X: Any, Z: Any) -> np.ndarray:
+    def _finite_kernel(self, X: Any, Z: Any, where: str = "the training data") -> np.ndarray:
         K = self._kernel(X, Z)
-        check_finite_kernel(K, self.kernel, "the training data")
+        check_finite_kernel(K, self.kernel, where)
         return K
 
     def _check_training(
@@ -211,10 +217,9 @@ class KernelMixin:
         if solver == "krylov":
             return KernelKrylovFactor(self._finite_kernel, X, weights, self.fit_intercept, **bounds)
         check_memory(X.shape[0], "kernel matrix")
-        K = self._kernel(X, X)
-        precision = np.dtype(K.dtype) if K.dtype.kind == "f" else np.dtype(float)
+        K = self._finite_kernel(X, X)
+        precision = np.dtype(K.dtype)
         K = np.asarray(K, dtype=float)
-        check_finite_kernel(K, self.kernel, "the training data")
         K = checked_symmetric(K, precision, "kernel matrix")
         tolerance = rank_tolerance(len(K), precision)
         K, kept, negative = nearest_psd(K, tolerance)
@@ -235,10 +240,10 @@ class KernelMixin:
         """k(X, training X) C, in chunks of rows."""
         step = max(1, CHUNK // max(1, len(C)))
         C = C.astype(float, copy=False)  # large terms cancel: float32 would lose digits
-        parts = [
-            np.asarray(self._kernel(X[start : start + step], self.X_fit_), dtype=float) @ C
-            for start in range(0, X.shape[0], step)
-        ]
+        parts = []
+        for start in range(0, X.shape[0], step):
+            K = self._finite_kernel(X[start : start + step], self.X_fit_, "these samples")
+            parts.append(np.asarray(K, dtype=float) @ C)
         return np.concatenate(parts)
 
     def __sklearn_tags__(self) -> Any:

@@ -6,7 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from eigenlabel._validation import check_choice, check_flag, check_number, warn
+from eigenlabel._validation import check_choice, check_flag, check_number
+from eigenlabel._warnings import warn
 from eigenlabel.methods.graphs import add_graphs, degrees, scale_graph
 from eigenlabel.methods.networks import NetworkClassifier
 from eigenlabel.thresholds import Rule

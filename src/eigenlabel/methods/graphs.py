@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import cg
 from sklearn.exceptions import ConvergenceWarning
 
-from eigenlabel._validation import warn
+from eigenlabel._warnings import warn
 from eigenlabel.core.spectral import check_memory
 from eigenlabel.core.ties import nearest
 from eigenlabel.methods.kernels import Kernel, strips

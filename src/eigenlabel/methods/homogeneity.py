@@ -12,7 +12,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._fitting import TransformerMixin, all_or_nothing
-from eigenlabel._validation import check_choice, check_number, check_table, warn
+from eigenlabel._validation import check_choice, check_number, check_table
+from eigenlabel._warnings import warn
 from eigenlabel.core.agreement import HatSum, Term, alternate
 from eigenlabel.core.eigen import fix_signs
 from eigenlabel.core.hats import IndicatorHat

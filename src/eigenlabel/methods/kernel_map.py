@@ -112,6 +112,7 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseE
         if not factor.values.size:
             raise ValueError(
                 f"kernel={self.kernel!r} has no positive part on the training data: nothing to map."
+                " Rescale X if its values are small."
             )
         self.centres_ = centres[[cluster[block.rows[0]] for block in factor.blocks]]
         self.landmarks_ = [block.landmarks for block in factor.blocks]
@@ -159,7 +160,8 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseE
         out = np.empty((X.shape[0], self.n_components_))
         for c in np.unique(cluster):
             here = cluster == c
-            out[here] = self._kernel(X[here], self.landmarks_[c]) @ self.maps_[c]
+            K = self._finite_kernel(X[here], self.landmarks_[c], "these samples")
+            out[here] = K @ self.maps_[c]
         return out
 
     def __sklearn_tags__(self) -> Any:

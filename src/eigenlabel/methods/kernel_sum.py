@@ -10,7 +10,7 @@ from eigenlabel._fitting import TransformerMixin, all_or_nothing
 from eigenlabel._validation import check_choice, check_number
 from eigenlabel.core.spectral import centre_gram, check_memory
 from eigenlabel.labels import LabelCodec
-from eigenlabel.methods.kernels import training_kernel
+from eigenlabel.methods.kernels import check_finite_kernel, training_kernel
 from eigenlabel.methods.view_kernels import ViewKernelsMixin
 from eigenlabel.methods.view_weights import (
     RULES,
@@ -157,7 +157,10 @@ class KernelSum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMi
                 if fitted.X is not None:
                     samples = as_float(samples)
                 out[np.ix_(here, rows)] += weight * fitted.kernel(samples, fitted.X)
-        return out.astype(self._dtype, copy=False)
+        with np.errstate(over="ignore"):
+            out = out.astype(self._dtype, copy=False)
+        check_finite_kernel(out, self.kernel, "these samples")
+        return out
 
     @property
     def _n_features_out(self) -> int:

@@ -7,7 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import KERNEL_PARAMS, manhattan_distances, pairwise_kernels
 
-from eigenlabel._validation import check_choice, check_number, warn
+from eigenlabel._validation import check_choice, check_number
+from eigenlabel._warnings import warn
 from eigenlabel.core.eigen import rank_tolerance
 from eigenlabel.core.operators import row_blocks
 from eigenlabel.core.spectral import check_memory, nearest_psd, symmetric_part

@@ -9,7 +9,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from eigenlabel._fitting import TransformerMixin, all_or_nothing
-from eigenlabel._validation import check_choice, check_flag, check_number, warn
+from eigenlabel._validation import check_choice, check_flag, check_number
+from eigenlabel._warnings import warn
 from eigenlabel.core.agreement import HatSum, Term, alternate, top_eigenvectors
 from eigenlabel.core.hats import Hat, LinearHat
 from eigenlabel.core.operators import CentredOperator

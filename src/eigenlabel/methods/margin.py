@@ -8,7 +8,6 @@ v is Theta u and every label has a problem of its own; for given U the best Thet
 left singular vectors.
 """
 
-import warnings
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,8 +24,8 @@ from eigenlabel._validation import (
     check_flag,
     check_number,
     check_scale,
-    warn,
 )
+from eigenlabel._warnings import ignored, warn
 from eigenlabel.core.eigen import fix_signs, rank_tolerance
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.ridge import ShiftedSystem
@@ -103,8 +102,7 @@ class MarginStep:
             zero = np.zeros((1, A.shape[1]))
             A = sp.vstack([A, zero], "csr") if sp.issparse(A) else np.vstack([A, zero])
             t = np.append(t, -t[0])
-        with warnings.catch_warnings():  # counted, and told at the end
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        with ignored(ConvergenceWarning):  # counted, and told at the end
             self.svm.set_params(tol=tol).fit(A, t)
         self.unsolved += bool(self.svm.n_iter_ >= self.svm.max_iter)
         return np.asarray(self.svm.coef_[0])

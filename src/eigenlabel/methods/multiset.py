@@ -9,7 +9,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._fitting import TransformerMixin, all_or_nothing
-from eigenlabel._validation import check_flag, check_number, warn
+from eigenlabel._validation import check_flag, check_number
+from eigenlabel._warnings import warn
 from eigenlabel.core.agreement import HatSum, Matched, Term, match_sets, top_eigenvectors
 from eigenlabel.methods.view_hats import ViewHatsMixin
 from eigenlabel.methods.view_weights import TrainingView
@@ -149,7 +150,7 @@ class MultisetCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewHatsMix
         if not found.targets[0].shape[1]:
             raise ValueError(
                 "There is no direction that all views have: is a view constant, or its ridge too "
-                "large for its scale?"
+                "large for its scale? Rescale the view, or lower its ridge."
             )
         if found.change >= self.tol > 0:
             warn(

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length
 
@@ -23,8 +24,8 @@ from eigenlabel._validation import (
     check_flag,
     check_number,
     check_scale,
-    warn,
 )
+from eigenlabel._warnings import warn
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods._base import ScoreClassifier
 
@@ -326,6 +327,7 @@ class SVMPerfClassifier(ScoreClassifier):
         if self.k is not None:
             check_number("k", self.k, 1, len(Y), integer=True)
         dtype, X = X.dtype, X.astype(float, copy=False)
+        self._check_rounding(X)
         found = [self._fit_label(X, positive) for positive in Y.T]
         W = np.array([s.w for s in found])
         self.coef_ = W[:, :-1].astype(dtype)
@@ -349,6 +351,17 @@ class SVMPerfClassifier(ScoreClassifier):
                 "'precision_at_k' or 'recall_at_k'."
             )
 
+    def _check_rounding(self, X: Any) -> None:
+        """Raise ValueError if rounding of the scores, at most ``100 C |x|^2``, may exceed 1."""
+        squares = (X.multiply(X) if sp.issparse(X) else X * X).sum(axis=1)
+        longest = float(np.sqrt(squares.max(initial=0.0)))
+        if np.finfo(float).eps * 100 * self.C * longest**2 > 1:
+            raise ValueError(
+                f"The longest sample has length {longest:.3g}, so that with C = {self.C:g} the "
+                "scores may be rounding. Rescale X to rows of unit length, for instance with "
+                "sklearn.preprocessing.Normalizer, or lower C."
+            )
+
     def _fit_label(self, X: Any, positive: np.ndarray) -> Solution:
         if positive.all() or not positive.any():
             return Solution(np.append(np.zeros(X.shape[1]), 1.0 if positive[0] else -1.0), 0.0, 0)
@@ -361,11 +374,12 @@ class SVMPerfClassifier(ScoreClassifier):
         return found
 
     def _warn(self) -> None:
-        late = np.count_nonzero(self.gap_ > self.tol)
+        gaps = np.abs(self.gap_)  # those below zero are rounding
+        late = np.count_nonzero(gaps > self.tol)
         if late:
             warn(
-                f"{late} of {len(self.gap_)} labels did not come to tol = {self.tol} in "
-                f"max_iter = {self.max_iter} rounds; the largest gap is {self.gap_.max():.2g}. "
+                f"{late} of {len(gaps)} labels did not come to tol = {self.tol} in "
+                f"max_iter = {self.max_iter} rounds; the largest gap is {gaps.max():.2g}. "
                 "Raise max_iter, lower C or scale X to rows of unit length.",
                 ConvergenceWarning,
             )

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from eigenlabel._fitting import all_or_nothing
-from eigenlabel._validation import check_data, check_largest, check_number
+from eigenlabel._validation import check_data, check_number
 from eigenlabel.core.euclidean import EuclideanDistances
 from eigenlabel.core.ties import nearest, precision
 from eigenlabel.labels import LabelCodec
@@ -119,10 +119,7 @@ class MLkNN(ClassifierMixin, BaseEstimator):
                 f"metric={self.metric!r} needs parameters that come from training samples. Put "
                 f"{SCALED_BY[self.metric]} before MLkNN and take metric='euclidean'."
             )
-        if self.metric != "precomputed":
-            check_largest(X)
-            return
-        if X.shape[0] != X.shape[1]:
+        if self.metric == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
                 "metric='precomputed' needs the square matrix of distances between training "
                 f"samples, got {X.shape}. Pass D(X, X) to fit and D(X_new, X) to predict."

@@ -1,6 +1,5 @@
 """One binary classifier a label, each tuned for its own label."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length
 
 from eigenlabel._fitting import all_or_nothing
-from eigenlabel._validation import check_choice, check_data
+from eigenlabel._validation import check_choice, check_data, check_largest
+from eigenlabel._warnings import ignored
 from eigenlabel.core.heldout import Fold
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods._base import ScoreClassifier
@@ -22,6 +22,7 @@ from eigenlabel.methods._scores import score_method, scores_matrix
 from eigenlabel.methods._search import list_folds
 from eigenlabel.thresholds import PerLabelF1
 
+LARGEST = 1e60  # beyond, LIBLINEAR computes infinity and does not end
 COSTS = tuple(10.0**k for k in range(-5, 6))  # Ji, Tang, Yu, Ye (TKDD 2010)
 
 
@@ -105,6 +106,7 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
         if self.estimator is not None and not hasattr(self.estimator, "get_params"):
             raise TypeError(f"estimator must be a classifier or None, got {self.estimator!r}.")
         X = check_data(self, X, reset=True)
+        check_largest(X, most=LARGEST)
         self._codec, Y = LabelCodec.fit(y)
         check_consistent_length(X, Y)
         self.classes_ = self._codec.classes
@@ -177,8 +179,7 @@ def _score_candidate(
     would have anything to do with their scores.
     """
     total, times = np.zeros(Y.shape), np.zeros(Y.shape)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the fit that is kept tells its own
+    with ignored(ConvergenceWarning):  # the fit that is kept warns by itself
         for train, test in folds:
             rows = np.setdiff1d(np.arange(len(Y)), test) if train is None else train
             for j, t in enumerate(Y.T):

@@ -1,7 +1,6 @@
 """A projection and a classifier behind it, at the dimension that suits the classifier best."""
 
 import numbers
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from eigenlabel._fitting import all_or_nothing
 from eigenlabel._validation import check_choice, check_data, check_number
+from eigenlabel._warnings import ignored
 from eigenlabel.labels import LabelCodec, check_label_matrix
 from eigenlabel.methods._scores import scores_matrix
 from eigenlabel.methods._search import check_folds
@@ -31,8 +31,7 @@ class DimensionsPath(NamedTuple):
 
 def _fit(projection: Any, X: Any, y: Any) -> Any:
     """Fit without the warning that there is no direction: classifiers get a constant then."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".* found no direction", UserWarning)
+    with ignored(UserWarning, ".* found no direction"):
         return projection.fit(X, y)
 
 

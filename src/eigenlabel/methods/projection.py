@@ -19,8 +19,8 @@ from eigenlabel._validation import (
     check_flag,
     check_number,
     check_scale,
-    warn,
 )
+from eigenlabel._warnings import warn
 from eigenlabel.core.eigen import fix_signs
 from eigenlabel.core.operators import CentredOperator, row_blocks
 from eigenlabel.core.projection import Directions, complement, directions, orthonormal_directions

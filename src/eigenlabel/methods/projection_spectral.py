@@ -15,7 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from eigenlabel._fitting import TransformerMixin, all_or_nothing
-from eigenlabel._validation import check_data, check_largest, check_number, check_scale
+from eigenlabel._validation import check_data, check_number, check_scale
 from eigenlabel.core.operators import CentredOperator, centre_full_columns, weighted_mean
 from eigenlabel.core.projection import (
     FEW,
@@ -359,7 +359,6 @@ class DiscriminativeSelector(TransformerMixin, SelectorMixin, BaseEstimator):
         if self.n_features_to_select is not None:
             check_number("n_features_to_select", self.n_features_to_select, 1, integer=True)
         X = check_data(self, X, reset=True)
-        check_largest(X)
         codec, Y = LabelCodec.fit(y)
         check_consistent_length(X, Y)
         mean, dtype = weighted_mean(X, None), X.dtype

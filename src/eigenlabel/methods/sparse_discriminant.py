@@ -16,8 +16,8 @@ from eigenlabel._validation import (
     check_number,
     check_scale,
     check_weights,
-    warn,
 )
+from eigenlabel._warnings import warn
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods._base import ScoreClassifier
 from eigenlabel.methods.optimal_scoring import Penalty, ScoreProblem, best_label_sets

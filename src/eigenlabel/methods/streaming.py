@@ -19,8 +19,8 @@ from eigenlabel._validation import (
     check_largest,
     check_spread,
     check_weights,
-    warn,
 )
+from eigenlabel._warnings import warn
 from eigenlabel.core.spectral import check_memory
 from eigenlabel.core.statistics import Accumulator, Block, Statistics
 from eigenlabel.datasets import DataError, iterate

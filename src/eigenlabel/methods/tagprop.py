@@ -10,7 +10,8 @@ from scipy.special import expit, log_expit, softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from eigenlabel._fitting import all_or_nothing
-from eigenlabel._validation import check_choice, check_flag, check_number, warn
+from eigenlabel._validation import check_choice, check_flag, check_number
+from eigenlabel._warnings import warn
 from eigenlabel.methods.distances import Neighbours, nearest_by_mean, nearest_by_rank
 from eigenlabel.methods.kernels import strips
 from eigenlabel.methods.tagging import DistanceTagger

@@ -15,7 +15,13 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_array
 
-from eigenlabel._validation import canonical, check_data, check_names, column_names
+from eigenlabel._validation import (
+    canonical,
+    check_data,
+    check_largest,
+    check_names,
+    column_names,
+)
 
 
 class Views:
@@ -271,7 +277,7 @@ class ViewsMixin:
                 )
             X = dict(zip(self.view_names_, X, strict=True))
         views = Views(X)
-        views._tables = {name: _check_table(name, t) for name, t in views._tables.items()}
+        views._tables = {name: _check_table(name, t, reset) for name, t in views._tables.items()}
         if reset:
             vars(self).pop("feature_names_in_", None)
             self.n_features_in_ = sum(t.shape[1] for t in views._tables.values() if t is not None)
@@ -349,18 +355,18 @@ class ViewsMixin:
         return {name: clone(t) for name, t in given.items() if t is not None}
 
 
-def _check_table(name: str, table: Any) -> Any:
+def _check_table(name: str, table: Any, reset: bool) -> Any:
     if table is None:
         return None
-    return canonical(
-        check_array(
-            table,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan",
-            input_name=f"View {name!r}",
-        )
+    table = check_array(
+        table,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        ensure_all_finite="allow-nan",
+        input_name=f"View {name!r}",
     )
+    check_largest(table, least=None if reset else 0.0)
+    return canonical(table)
 
 
 def _columns(view: str, columns: Any, width: int, names: np.ndarray | None) -> Any:

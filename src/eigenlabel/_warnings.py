@@ -1,0 +1,38 @@
+"""Warnings that name the right line, and silence that is safe in threads."""
+
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, cast
+
+INSIDE = ("eigenlabel", "sklearn")
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called the library, however many of its functions lie between."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in INSIDE:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def ignored(category: type[Warning], message: str = "") -> Iterator[None]:
+    """Ignore warnings of a category whose text begins with a message, while the block runs.
+
+    ``warnings.catch_warnings`` replaces all filters of the process and puts back those it found,
+    so that blocks that overlap in several threads leave a filter behind. Here each block adds one
+    filter and removes the same one. Other threads do not see these warnings either meanwhile.
+    """
+    entry = ("ignore", re.compile(message, re.IGNORECASE), category, None, 0)
+    filters = cast(list[Any], warnings.filters)
+    filters.insert(0, entry)
+    try:
+        yield
+    finally:
+        # Somebody else may have replaced the filters by a copy.
+        for each in (filters, cast(list[Any], warnings.filters)):
+            with suppress(ValueError):
+                each.remove(entry)
