@@ -526,3 +526,11 @@ def test_new_samples_have_no_negative_similarities(network, data, rng):
     np.testing.assert_allclose(
         cosine.decision_function(-X[:5]), same.fit(X, Y).decision_function(-X[:5]), rtol=1e-10
     )
+
+
+@pytest.mark.parametrize("kind", [GaussianFields, BiRelationGraph])
+@pytest.mark.parametrize("y", [[], np.zeros((0, 3)), np.zeros(0, dtype=int), np.zeros((12, 0))])
+def test_labels_without_samples_or_columns_are_refused(kind, y):
+    X = np.arange(36.0).reshape(12, 3)
+    with pytest.raises(ValueError, match=r"0 samples|inconsistent numbers|no columns"):
+        kind().fit(X, y)

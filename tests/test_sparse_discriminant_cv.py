@@ -192,3 +192,23 @@ def test_saved_models_predict_the_same(sparse, data, tmp_path):
         again = load_model(tmp_path / "model.skops").model
         for method in ("auto", "discrete"):
             assert (again.predict(data.X, method) == model.predict(data.X, method)).all()
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
+@pytest.mark.parametrize("few", [1, 2])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("scores", ["exact", "paper"])
+def test_classes_of_few_samples(few, classes, scores, data):
+    y = np.arange(60) % (classes - 1)
+    y[:few] = classes - 1  # missing from the training part of a fold
+    model = MtSDACV(l1s=[1.0], l2s=[1.0], cv=3, scores=scores).fit(data.X, y)
+    assert np.isfinite(model.oof_scores_).all()
+    assert np.isfinite(model.decision_function(data.X)).all()
+
+
+def test_a_class_without_samples_never_wins(data):
+    y = np.arange(60) % 3
+    weights = (y != 1).astype(float)
+    model = MtSDA(1.0, 1.0).fit(data.X, y, weights)
+    without = MtSDA(1.0, 1.0).fit(data.X[y != 1], y[y != 1])
+    np.testing.assert_array_equal(model.predict(data.X), without.predict(data.X))

@@ -672,3 +672,16 @@ def test_files_take_the_memory_of_a_piece(tmp_path, monkeypatch):
         finally:
             tracemalloc.stop()
     assert peaks[1] < 1.3 * peaks[0] + 2**18
+
+
+@pytest.mark.parametrize("kind", [SharedSubspaceClassifier, SharedSubspaceClassifierCV])
+def test_the_display_of_a_notebook_does_not_solve(kind):
+    data = make_shared_subspace(40, 5, 3, random_state=0)
+    model = kind().partial_fit(data.X, data.Y)
+    shown = model._repr_html_()
+    assert kind.__name__ in shown
+    assert kind.__name__ in model._repr_mimebundle_()["text/html"]
+    assert "coef_" not in vars(model)
+    model.coef_  # noqa: B018  solves
+    assert len(model._repr_html_()) > 1000
+    assert model.get_feature_names_out().size == model.n_components_

@@ -44,7 +44,7 @@ def read_labels(y: Any) -> tuple[LabelCodec, np.ndarray, np.ndarray]:
 
 def _unlabelled(y: np.ndarray) -> np.ndarray:
     """Tell which rows are -1; in a vector or column of -1 and one other value it is a class."""
-    if y.dtype.kind not in "if" or y.ndim not in (1, 2):
+    if y.dtype.kind not in "if" or y.ndim not in (1, 2) or not y.size:
         return np.zeros(y.shape[:1], dtype=bool)
     unknown = (y == -1) if y.ndim == 1 else (y == -1).all(axis=1)
     two_classes = y[0].size == 1 and len(np.unique(y[~unknown])) == 1

@@ -224,18 +224,25 @@ class ScoreProblem:
         """Give the weights (p, k) and intercepts (k,) of Eq. 2, for 0/1 member (n, k).
 
         The nearest mean ``m_j`` of embedded samples, in the metric ``G = B'(S_W + l2 Omega)B``,
-        has the largest ``m_j'G^-1 z - m_j'G^-1 m_j / 2``.
+        has the largest ``m_j'G^-1 z - m_j'G^-1 m_j / 2``. A class without samples, as in a fold
+        that a rare class is missing from, gets the mean of the others less one: it never wins.
         """
         B, w = solution.B, self.operator.weights
         Z = self.operator.matmat(B)
         M = member.astype(float) if w is None else w[:, None] * member
-        means = (M.T @ Z) / M.sum(axis=0)[:, None]
+        sizes = M.sum(axis=0)
+        means = (M.T @ Z) / np.where(sizes > 0, sizes, 1.0)[:, None]
         within = self._scale(Z - member @ means)
         sums = B.sum(axis=0)
         G = within.T @ within + penalty.shift * B.T @ B + penalty.tie * np.outer(sums, sums)
         A = np.linalg.pinv(G / self.total, hermitian=True) @ means.T  # (q, k)
         W = B @ A
-        return W, -0.5 * (means.T * A).sum(axis=0) - self.operator.mean @ W
+        intercept = -0.5 * (means.T * A).sum(axis=0) - self.operator.mean @ W
+        absent = sizes == 0
+        if absent.any():
+            W[:, absent] = W[:, ~absent].mean(axis=1, keepdims=True)
+            intercept[absent] = intercept[~absent].mean() - 1.0
+        return W, intercept
 
     def weights(
         self, solution: Solution, penalty: Penalty, codec: LabelCodec, Y: np.ndarray

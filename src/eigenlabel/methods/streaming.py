@@ -131,6 +131,18 @@ class StreamMixin:
             self._stream = self._stream.settle()  # files hold statistics, not rows
         return super().__getstate__()
 
+    def _without_blocks(self) -> Any:
+        """Return a model with the same attributes that cannot solve anything, to be displayed."""
+        shown = object.__new__(type(self))
+        shown.__dict__ = {name: value for name, value in vars(self).items() if name != "_stream"}
+        return shown
+
+    def _repr_html_inner(self) -> Any:
+        return super(StreamMixin, self._without_blocks())._repr_html_inner()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        return super(StreamMixin, self._without_blocks())._repr_mimebundle_(**kwargs)
+
     def _drop_stream(self) -> None:
         for name in ("_stream", "n_samples_seen_", "_finished"):
             vars(self).pop(name, None)
