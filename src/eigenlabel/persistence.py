@@ -3,7 +3,7 @@
 import os
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -158,8 +158,15 @@ class SavedModel:
     words: Mapping[str, slice] = field(default_factory=dict)
 
 
-def save_model(saved: SavedModel, path: Any) -> None:
+def save_model(saved: SavedModel, path: Any, *, trusted: Iterable[Any] = ()) -> None:
     """Write a model with skops, whole or not at all.
+
+    Parameters
+    ----------
+    saved : SavedModel
+    path : str or Path
+    trusted : types of your own that the model holds, such as a threshold rule: classes, or their
+        full names. :func:`load_model` needs the same ones
 
     Examples
     --------
@@ -189,7 +196,8 @@ def save_model(saved: SavedModel, path: Any) -> None:
         "column_types": dict(saved.column_types),
         "words": {k: [int(v.start), int(v.stop)] for k, v in saved.words.items()},
     }
-    _refuse(path, skops.io.get_untrusted_types(data=(data := skops.io.dumps(content))))
+    data, known = skops.io.dumps(content), _type_names(trusted)
+    _refuse(path, skops.io.get_untrusted_types(data=data), known)
     try:
         _write(path, data)
     except OSError as error:  # which names no file where the disk is full
@@ -209,17 +217,23 @@ def _write(path: Path, data: bytes) -> None:
             raise
 
 
-def load_model(path: Any, *, max_bytes: int | None = None) -> SavedModel:
+def load_model(
+    path: Any, *, max_bytes: int | None = None, trusted: Iterable[Any] = ()
+) -> SavedModel:
     """Read a model file; a type that is not ours, scikit-learn's or numpy's is refused by name.
+
+    A type is imported only if it is one of these or named in ``trusted``.
 
     Parameters
     ----------
     path : str or Path
     max_bytes : largest size of its content, a quarter of memory by default
+    trusted : types of your own that may be loaded: classes, or full names such as
+        "my_rules.Quantile". Loading imports their module, so name only code that you know
     """
     path = Path(path)
     check_file(path)
-    limit = memory_limit() / 4 if max_bytes is None else max_bytes
+    limit, known = memory_limit() / 4 if max_bytes is None else max_bytes, _type_names(trusted)
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(item.file_size for item in archive.infolist())
@@ -229,7 +243,7 @@ def load_model(path: Any, *, max_bytes: int | None = None) -> SavedModel:
         raise DataError(path, f"{size / 2**20:.0f} MiB of content; pass max_bytes")
     try:
         unknown = skops.io.get_untrusted_types(file=path)
-        _refuse(path, unknown)
+        _refuse(path, unknown, known)
         content = skops.io.load(path, trusted=unknown)
     except DataError:
         raise
@@ -253,7 +267,18 @@ def load_model(path: Any, *, max_bytes: int | None = None) -> SavedModel:
     )
 
 
-def _refuse(path: Path, unknown: list[str]) -> None:
-    strange = sorted(set(unknown) - TRUSTED)
+def _type_names(trusted: Iterable[Any]) -> set[str]:
+    if isinstance(trusted, str):
+        raise TypeError(f"trusted must be a list of classes or names, got the string {trusted!r}.")
+    return {t if isinstance(t, str) else f"{t.__module__}.{t.__qualname__}" for t in trusted}
+
+
+def _refuse(path: Path, unknown: list[str], trusted: set[str]) -> None:
+    """Raise DataError if there are types that neither we nor the caller trust."""
+    strange = sorted(set(unknown) - TRUSTED - trusted)
     if strange:
-        raise DataError(path, f"holds types that are not trusted: {', '.join(strange)}")
+        raise DataError(
+            path,
+            f"holds types that are not trusted: {', '.join(strange)}; pass trusted={strange} if "
+            "you know their code",
+        )

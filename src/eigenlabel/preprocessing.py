@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import SimpleImputer
@@ -152,6 +152,7 @@ class ColumnGroups(TransformerMixin, BaseEstimator):
         self.fit_transform(X, y)
         return self
 
+    @all_or_nothing
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit the transformers and return the prepared columns, group by group."""
         X = self._check(X, reset=True)

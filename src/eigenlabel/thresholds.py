@@ -11,7 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from eigenlabel._validation import check_number, check_row_weights, check_scores
+from eigenlabel._validation import (
+    check_number,
+    check_row_weights,
+    check_scores,
+    takes_weights,
+)
 from eigenlabel._warnings import warn
 from eigenlabel.curves import CutCurves, cut_thresholds
 from eigenlabel.labels import check_observed_labels
@@ -37,9 +42,44 @@ def top_labels(scores: np.ndarray, k: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Rule:
-    """Base of the rules: thresholds are per label, decisions ``scores > thresholds``."""
+    """Base of the rules: thresholds are per label, decisions ``scores > thresholds``.
 
-    name: ClassVar[str]
+    A rule of your own is a subclass that implements ``fit(scores, Y)`` or, to be fast in a grid
+    search, ``fit_grid``; the other one follows from it. It takes ``sample_weight`` if samples are
+    weighted. Settings are fields of a frozen dataclass.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from eigenlabel import SharedSubspaceClassifierCV
+    >>> from eigenlabel.datasets import make_shared_subspace
+    >>> from eigenlabel.thresholds import Rule
+    >>> @dataclass(frozen=True)
+    ... class Quantile(Rule):
+    ...     level: float = 0.8
+    ...
+    ...     def fit(self, scores, Y):
+    ...         return np.quantile(scores, self.level, axis=0)
+    >>> data = make_shared_subspace(random_state=0)
+    >>> model = SharedSubspaceClassifierCV(threshold=Quantile(0.9)).fit(data.X, data.Y)
+    >>> bool(np.allclose(model.thresholds_, np.quantile(model.oof_scores_, 0.9, axis=0)))
+    True
+    """
+
+    name: ClassVar[str] = "custom"
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = vars(cls)
+        if "fit" in own and "fit_grid" not in own:  # an inherited fit_grid would be another rule's
+            cls.fit_grid = Rule._fit_grid_by_fit  # type: ignore[method-assign]
+            if "fit_observed" not in own:
+                cls.fit_observed = Rule._fit_observed_by_fit  # type: ignore[method-assign]
+        elif "fit_grid" in own and "fit" not in own:
+            cls.fit = Rule.fit  # type: ignore[method-assign]
+            if "fit_observed" not in own:
+                cls.fit_observed = Rule.fit_observed  # type: ignore[method-assign]
 
     def fit(self, scores: Any, Y: Any, sample_weight: np.ndarray | None = None) -> np.ndarray:
         """Give the thresholds (m,) for scores (n, m) of a 0/1 label matrix (n, m).
@@ -79,8 +119,47 @@ class Rule:
     def fit_grid(
         self, scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        """Give thresholds (g, m) for g sets of scores (g, m, n) at once."""
-        raise NotImplementedError
+        """Return thresholds (g, m) for g sets of scores (g, m, n) at once."""
+        raise NotImplementedError(
+            f"{type(self).__name__} finds no thresholds: implement fit(scores, Y) or fit_grid."
+        )
+
+    def find_thresholds(
+        self, scores: np.ndarray, Y: np.ndarray, sample_weight: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return what ``fit`` returns, and check it if a subclass has its own ``fit``."""
+        if type(self).fit is Rule.fit:
+            return self.fit(scores, Y, sample_weight)
+        if sample_weight is not None and not takes_weights(self.fit):
+            raise ValueError(
+                f"{type(self).__name__}.fit takes no sample_weight: add it, or fit without weights."
+            )
+        Y = Y.astype(int) if Y.dtype == bool else Y
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        found = np.array(self.fit(scores, Y, **weights), dtype=float)
+        if found.shape != (Y.shape[1],):
+            raise ValueError(
+                f"{type(self).__name__}.fit must return one threshold for each label, shape "
+                f"({Y.shape[1]},); it returned shape {found.shape}."
+            )
+        found[np.isnan(Y).all(axis=0)] = np.inf  # a label that is never observed
+        return found
+
+    def _fit_grid_by_fit(
+        self, scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        """Return thresholds (g, m), one set of scores after the other."""
+        return np.array([self.find_thresholds(s.T, truth.T, weights) for s in scores])
+
+    def _fit_observed_by_fit(
+        self,
+        scores: np.ndarray,
+        truth: np.ndarray,
+        weights: np.ndarray | None,
+        observed: np.ndarray,
+    ) -> np.ndarray:
+        """Return thresholds (g, m), with NaN in Y where a label was not observed."""
+        return self._fit_grid_by_fit(scores, np.where(observed, truth, np.nan), weights)
 
     def decide(self, scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
         """Give boolean label sets (n, m)."""

@@ -93,9 +93,9 @@ class RuleClassifier(ScoreClassifier):
         """Fit the rule to the scores of training samples; zero and top rules need none."""
         vars(self).pop("thresholds_", None)
         if self._codec.multilabel:
-            plain = isinstance(self._rule, (Zero, Top))
+            plain = type(self._rule) in (Zero, Top)
             scores = np.zeros(Y.shape) if plain else self._training_scores(X)
-            self.thresholds_ = self._rule.fit(scores, Y)
+            self.thresholds_ = self._rule.find_thresholds(scores, Y)
 
     def _training_scores(self, X: Any) -> np.ndarray:
         return self._scores(X)

@@ -200,7 +200,8 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         if self.threshold_on == "training" and codec.multilabel:
             truth = observed.blank(Y[used], part)
             some = None if weights is None else weights[used]
-            self.thresholds_ = rule.fit(self._scores_of_checked(X)[used], truth, some)
+            scores = self._scores_of_checked(X)[used]
+            self.thresholds_ = rule.find_thresholds(scores, truth, some)
         return self
 
     def _grid(self, n_labels: int) -> Grid:
@@ -287,7 +288,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         parameters = (chosen["alpha"], chosen["beta"], chosen["n_components"])
         self._fit_statistics(stream.total(), parameters)
         if self.threshold_on == "training" and codec.multilabel:
-            self.thresholds_ = rule.fit(self._scores(kept.X), kept.Y, kept.weights)
+            self.thresholds_ = rule.find_thresholds(self._scores(kept.X), kept.Y, kept.weights)
 
     def _decide(self, scores: np.ndarray) -> Any:
         if self._codec.multilabel:

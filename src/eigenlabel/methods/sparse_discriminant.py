@@ -96,7 +96,7 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
         used = slice(None) if weights is None else weights > 0
         scores = self._scores_of(X[used])
         part = None if weights is None else weights[used]
-        self.thresholds_ = self._rule.fit(scores, Y[used], part)
+        self.thresholds_ = self._rule.find_thresholds(scores, Y[used], part)
 
     def _scores_of(self, X: Any) -> np.ndarray:
         scores = _product(X, self.coef_) + self.intercept_

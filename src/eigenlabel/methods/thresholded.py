@@ -109,8 +109,9 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             self.thresholds_ = self._rule.fit_grid(np.zeros((1, Y.shape[1], 0)), Y.T, None)[0]
         elif self._codec.multilabel:
             self.oof_scores_ = self._collect_scores(X, target, fit_params)
-            self.thresholds_ = self._rule.fit(self.oof_scores_, Y, fit_params.get("sample_weight"))
-        if isinstance(self._rule, Zero) and hasattr(self, "thresholds_"):
+            weights = fit_params.get("sample_weight")
+            self.thresholds_ = self._rule.find_thresholds(self.oof_scores_, Y, weights)
+        if type(self._rule) is Zero and hasattr(self, "thresholds_"):
             half = 0.5 if score_method(self.estimator_) == "predict_proba" else 0.0
             self.thresholds_ += half  # the probability where both answers are equally likely
         self.classes_ = getattr(self.estimator_, "classes_", self._codec.classes)
@@ -123,7 +124,7 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Tell whether y can stay sparse; refuse held-out scores that do not fit."""
         if not sp.issparse(y) or y.ndim != 2 or y.shape[1] < MANY:
             return False
-        if isinstance(self._rule, (Zero, Top)):
+        if type(self._rule) in (Zero, Top):
             return True
         (n, m), limit = y.shape, memory_limit()
         needed = ARRAYS * 8.0 * n * m
