@@ -488,8 +488,13 @@ def test_everything_that_decides_figures_is_in_the_key(tmp_path):
 
 
 def test_the_scoring_of_a_grid_is_used():
-    assert Method("ridge", grid={"cv": [2, 3]}, scoring="ranking_loss").make().scoring._sign == -1
-    assert Method("ridge", grid={"cv": [2, 3]}).make().scoring._sign == 1
+    data = planted()
+    model = make("ridge", {"betas": [0.1]}).fit(data.X, data.Y)
+    scores, decided = model.decision_function(data.X), model.predict(data.X)
+    by_loss = Method("ridge", grid={"cv": [2, 3]}, scoring="ranking_loss").make().scoring
+    assert by_loss(model, data.X, data.Y) == -metrics.ranking_loss(data.Y, scores) < 0
+    by_default = Method("ridge", grid={"cv": [2, 3]}).make().scoring
+    assert by_default(model, data.X, data.Y) == metrics.f1_macro(data.Y, decided) > 0
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_broken_json_lines(write, content, message):
 
 
 def test_many_different_fields_do_not_fill_memory(write, monkeypatch):
-    monkeypatch.setattr("eigenlabel.datasets._assemble.memory_limit", lambda: 2**20)
+    monkeypatch.setattr("eigenlabel.datasets._features.memory_limit", lambda: 2**20)
     path = write(lines(*({f"x{i}": 1, "labels": ["a"]} for i in range(1000))), "it.jsonl")
     with pytest.raises(DataError, match="1,000 x 1,000 values do not fit into memory"):
         load(path)

@@ -117,6 +117,15 @@ def test_missing_and_constant_columns_become_zero(write):
     np.testing.assert_allclose(found[:, 2].std(), 1)
 
 
+def test_a_failed_fit_leaves_the_preparation_as_it_was(write):
+    data = mixed_data(write)
+    prepare = make_preparation("auto", data.X, **data.layout).fit(data.X)
+    before = prepare.transform(data.X).toarray()
+    with pytest.raises(ValueError, match="infinity"):
+        prepare.fit(sp.csr_array(np.full((3, 2), np.inf)))
+    np.testing.assert_array_equal(prepare.transform(data.X).toarray(), before)
+
+
 def test_plain_features_are_prepared_as_scikit_learn_does(rng):
     counts = sp.csr_array(rng.poisson(0.7, (30, 9)).astype(float))
     weights = counts * 0.5
