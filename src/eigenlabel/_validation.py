@@ -6,8 +6,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import get_config
+from sklearn.model_selection._split import _CVIterableWrapper
+from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.sparsefuncs import mean_variance_axis
-from sklearn.utils.validation import _check_sample_weight, _get_feature_names, validate_data
+from sklearn.utils.validation import (
+    _check_method_params,
+    _check_sample_weight,
+    _get_feature_names,
+    validate_data,
+)
 
 from eigenlabel._warnings import warn
 
@@ -191,6 +199,28 @@ def beyond_rounding(variance: np.ndarray, mean: np.ndarray, dtype: Any) -> np.nd
     """Give variances, zero where they are rounding of the mean."""
     eps = float(np.finfo(dtype).eps)
     return np.where(variance > (4 * eps * mean) ** 2, variance, 0.0)
+
+
+def routing_enabled() -> bool:
+    """Return True if scikit-learn's metadata routing is on."""
+    return bool(get_config().get("enable_metadata_routing", False))
+
+
+def is_list_of_splits(cv: Any) -> bool:
+    """Return True if ``check_cv`` made this splitter of a list of splits."""
+    return isinstance(cv, _CVIterableWrapper)
+
+
+def take_rows(X: Any, params: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:
+    """Return the parameters that have one entry per sample of X at some rows, others as given."""
+    return dict(_check_method_params(X, params, rows))
+
+
+def take_samples(
+    estimator: Any, X: Any, y: Any, rows: np.ndarray, train: np.ndarray | None = None
+) -> tuple[Any, Any]:
+    """Return some rows of X and y; pairs of samples are cut to the training columns too."""
+    return _safe_split(estimator, X, y, rows, train)
 
 
 def takes_weights(scorer: Any) -> bool:

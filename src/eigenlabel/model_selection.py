@@ -197,7 +197,9 @@ def _partner(
 
 
 class _LabelSplitter:
-    """What both splitters share: reading y."""
+    """What both splitters share: reading y, and the request for groups."""
+
+    __metadata_request__split = {"groups": True}  # noqa: RUF012
 
     def _labels(self, X: Any, y: Any, groups: Any) -> tuple[np.ndarray, np.ndarray | None]:
         if y is None:
@@ -214,6 +216,7 @@ class MultilabelStratifiedKFold(_LabelSplitter, BaseCrossValidator):
     may defeat it); a label with a single positive is missing once, when its sample is held out.
     Cells of y that are not observed (NaN) are no positives.
     With ``groups``, samples of a group stay together and shares are kept as well as groups allow.
+    With scikit-learn's metadata routing the splitter requests ``groups`` by default.
 
     Parameters
     ----------
@@ -266,7 +269,8 @@ class MultilabelStratifiedShuffleSplit(_LabelSplitter, BaseShuffleSplit):
     """Draw random training and test parts with every label's share of positives kept in both.
 
     Each label that occurs at all has a positive in the training part, as the papers' protocol
-    asks. With ``groups``, samples of a group stay together and that promise cannot be kept.
+    asks. With ``groups``, samples of a group stay together and that promise cannot be kept. With
+    scikit-learn's metadata routing the splitter requests ``groups`` by default.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
-from eigenlabel._validation import takes_weights
+from eigenlabel._validation import take_rows, takes_weights
 from eigenlabel.labels import LabelCodec
 from eigenlabel.metrics import METRICS, Metric, f1_from_counts
 from eigenlabel.thresholds import Rule
@@ -66,6 +66,8 @@ class GridScorer:
     fold : (n,) number of each sample's fold
     weights : (n,) or None
     observed : (m, n) cells that count, or None for all
+    metadata : keyword arguments of the scorer, by sample or as they are; None stands for the
+        weights if the scorer takes them
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class GridScorer:
         fold: np.ndarray,
         weights: np.ndarray | None,
         observed: np.ndarray | None = None,
+        metadata: dict[str, Any] | None = None,
     ) -> None:
         self.codec, self.truth, self.y, self.weights = codec, truth, y, weights
         self.observed = observed
@@ -84,6 +87,10 @@ class GridScorer:
         self.counted = _COUNTED.get(scoring) if isinstance(scoring, str) else None
         self.scorer = _scorer(scoring, codec)
         self.metric = METRICS[scoring] if self.scorer is None else None
+        weighed = weights is not None and self.scorer is not None and takes_weights(self.scorer)
+        if metadata is None and weighed:
+            metadata = {"sample_weight": weights}
+        self.metadata = metadata or {}
         self.reference = truth.T
         if observed is not None:
             _check_takes_missing(scoring, self.metric)
@@ -167,10 +174,8 @@ class GridScorer:
             return value if self.metric.greater_is_better else -value
         assert self.scorer is not None
         estimator = PrecomputedScores(self.codec, rule, thresholds)
-        extra = {}
-        if weights is not None and takes_weights(self.scorer):
-            extra["sample_weight"] = weights
-        return float(self.scorer(estimator, scores, self.y[mask], **extra))
+        metadata = take_rows(self.fold, self.metadata, np.flatnonzero(mask))
+        return float(self.scorer(estimator, scores, self.y[mask], **metadata))
 
 
 def _check_takes_missing(scoring: str | Callable[..., float], metric: Metric | None) -> None:

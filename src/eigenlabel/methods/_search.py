@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import check_cv
-from sklearn.model_selection._split import _CVIterableWrapper
 
-from eigenlabel._validation import check_number
+from eigenlabel._validation import check_number, is_list_of_splits, take_rows
 from eigenlabel.core.heldout import Fold
 from eigenlabel.labels import LabelCodec
 from eigenlabel.model_selection import MultilabelStratifiedKFold
@@ -31,17 +30,21 @@ def check_folds(cv: Any) -> Any:
         check_number("cv", cv, 2, integer=True)
         return MultilabelStratifiedKFold(int(cv))
     cv = check_cv(cv)
-    if isinstance(cv, _CVIterableWrapper) and not cv.get_n_splits():
+    if is_list_of_splits(cv) and not cv.get_n_splits():
         raise ValueError("cv is empty: give a number of folds, a splitter or a list of splits.")
     return cv
 
 
 def list_folds(
-    cv: Any, X: Any, y: Any, groups: Any, codec: LabelCodec, used: np.ndarray
+    cv: Any, X: Any, y: Any, metadata: dict[str, Any], codec: LabelCodec, used: np.ndarray
 ) -> list[Fold]:
-    """List the folds over the used rows, training parts that are just the rest as None."""
+    """List the folds over the used rows, training parts that are just the rest as None.
+
+    ``metadata`` goes to the splitter.
+    """
     cv = 5 if cv is None else cv
-    if isinstance(cv, numbers.Integral) and not codec.multilabel:
+    by_class = not codec.multilabel and metadata.get("groups") is None
+    if isinstance(cv, numbers.Integral) and by_class:
         check_number("cv", cv, 2, integer=True)
         cv = check_cv(int(cv), y, classifier=True)
     else:
@@ -49,7 +52,7 @@ def list_folds(
     position = np.full(X.shape[0], -1)
     position[used] = np.arange(len(used))
     folds: list[Fold] = []
-    for train, test in cv.split(X, y, groups):
+    for train, test in cv.split(X, y, **metadata):
         inside, outside = position[train], position[test]
         inside, outside = np.sort(inside[inside >= 0]), np.unique(outside[outside >= 0])
         if not outside.size:
@@ -73,8 +76,12 @@ def make_scorer(
     folds: list[Fold],
     weights: np.ndarray | None,
     observed: np.ndarray | None = None,
+    metadata: dict[str, Any] | None = None,
 ) -> GridScorer:
-    """Make the scorer of held-out scores of the rows that some fold tests."""
+    """Make the scorer of held-out scores of the rows that some fold tests.
+
+    ``metadata`` goes to a scorer of scikit-learn; None stands for the weights if it takes them.
+    """
     fold = np.full(len(used), -1)
     for k, (_, test) in enumerate(folds):
         fold[test] = k
@@ -91,6 +98,7 @@ def make_scorer(
         fold[tested],
         None if weights is None else weights[rows],
         None if observed is None else np.ascontiguousarray(observed[rows].T),
+        None if metadata is None else take_rows(Y, metadata, rows),
     )
 
 

@@ -3,21 +3,28 @@
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from sklearn.model_selection import ParameterGrid
 from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_consistent_length
 
 from eigenlabel._fitting import all_or_nothing
-from eigenlabel._validation import check_choice, check_data, check_largest
+from eigenlabel._validation import (
+    check_choice,
+    check_data,
+    check_largest,
+    check_row_weights,
+    take_rows,
+)
 from eigenlabel._warnings import ignored
 from eigenlabel.core.heldout import Fold
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods._base import ScoreClassifier
+from eigenlabel.methods._routing import make_router, requesting_weights, route_fit
 from eigenlabel.methods._scores import score_method, scores_matrix
 from eigenlabel.methods._search import list_folds
 from eigenlabel.thresholds import PerLabelF1
@@ -26,11 +33,11 @@ LARGEST = 1e60  # beyond, LIBLINEAR computes infinity and does not end
 COSTS = tuple(10.0**k for k in range(-5, 6))  # Ji, Tang, Yu, Ye (TKDD 2010)
 
 
-def _f1(t: np.ndarray, s: np.ndarray) -> float:
-    """Give F1 at the threshold that is best for these scores."""
+def _f1(t: np.ndarray, s: np.ndarray, sample_weight: np.ndarray | None) -> float:
+    """Compute F1 at the threshold that is best for these scores."""
     rule = PerLabelF1()
-    cut = rule.fit(s[:, None], t[:, None])
-    return float(f1_score(t, rule.decide(s[:, None], cut)[:, 0], zero_division=0))
+    decided = rule.decide(s[:, None], rule.fit(s[:, None], t[:, None], sample_weight))[:, 0]
+    return float(f1_score(t, decided, sample_weight=sample_weight, zero_division=0))
 
 
 SCORINGS = {"f1": _f1, "auc": roc_auc_score, "average_precision": average_precision_score}
@@ -94,13 +101,16 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
         self.n_jobs = n_jobs
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> "OneVsRestSearchCV":
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> "OneVsRestSearchCV":
         """Tune and fit.
 
         Parameters
         ----------
         X : dense or sparse (n_samples, n_features)
         y : 0/1 label matrix (n_samples, n_labels), dense or sparse, or a vector of classes
+        fit_params : of the binary classifier's fit, such as ``sample_weight``; ``groups`` goes to
+            the splitter. With scikit-learn's metadata routing their requests decide. The weights
+            that the classifier gets count in the scoring too; weight zero leaves a sample out.
         """
         check_choice("scoring", self.scoring, tuple(SCORINGS))
         if self.estimator is not None and not hasattr(self.estimator, "get_params"):
@@ -111,9 +121,15 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
         check_consistent_length(X, Y)
         self.classes_ = self._codec.classes
         candidates = self._candidates()
-        folds = list_folds(self.cv, X, y, None, self._codec, np.arange(len(Y)))
+        routed = route_fit(self, fit_params, self._base())
+        params = dict(routed.estimator.fit)
+        weights = check_row_weights(params.get("sample_weight"), len(Y))
+        used = np.arange(len(Y)) if weights is None else np.flatnonzero(weights > 0)
+        folds = list_folds(self.cv, X, y, routed.splitter.split, self._codec, used)
+        if len(used) < len(Y):
+            params, X, Y = take_rows(X, params, used), X[used], Y[used]
         found = Parallel(n_jobs=self.n_jobs)(
-            delayed(_score_candidate)(self._make(one), X, Y, folds, self.scoring)
+            delayed(_score_candidate)(self._make(one), X, Y, folds, self.scoring, params)
             for one in candidates
         )
         self.cv_results_ = {"params": candidates, "label_test_score": np.array(found)}
@@ -125,7 +141,8 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
         self.best_params_ = [candidates[k] for k in best]
         self.best_scores_ = table[best, np.arange(Y.shape[1])]
         self.estimators_ = [
-            _fit(self._make(one), X, t) for one, t in zip(self.best_params_, Y.T, strict=True)
+            _fit(self._make(one), X, t, params)
+            for one, t in zip(self.best_params_, Y.T, strict=True)
         ]
         self._constant = np.where(Y.any(axis=0), 1.0, -1.0)  # of labels without a classifier
         return self
@@ -139,9 +156,17 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
             raise ValueError("param_grid has no candidates.")
         return candidates
 
+    def _base(self) -> Any:
+        if self.estimator is None:
+            return requesting_weights(LinearSVC(random_state=0))
+        return self.estimator
+
     def _make(self, parameters: dict[str, Any]) -> Any:
-        base = LinearSVC(random_state=0) if self.estimator is None else self.estimator
-        return clone(base).set_params(**parameters)
+        return clone(self._base()).set_params(**parameters)
+
+    def get_metadata_routing(self) -> Any:
+        """Return the requests of the binary classifier and the splitter."""
+        return make_router(self, self.cv, estimator=self._base())
 
     def _scores(self, X: Any) -> np.ndarray:
         X = check_data(self, X, reset=False)
@@ -157,9 +182,9 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
         return tags
 
 
-def _fit(model: Any, X: Any, t: np.ndarray) -> Any:
+def _fit(model: Any, X: Any, t: np.ndarray, params: dict[str, Any]) -> Any:
     """Fit a classifier to one label; None where there is nothing to tell apart."""
-    return model.fit(X, t.astype(int)) if t.any() and not t.all() else None
+    return model.fit(X, t.astype(int), **params) if t.any() and not t.all() else None
 
 
 def _margins(model: Any, X: Any, constant: float) -> np.ndarray:
@@ -171,7 +196,7 @@ def _margins(model: Any, X: Any, constant: float) -> np.ndarray:
 
 
 def _score_candidate(
-    model: Any, X: Any, Y: np.ndarray, folds: list[Fold], scoring: str
+    model: Any, X: Any, Y: np.ndarray, folds: list[Fold], scoring: str, params: dict[str, Any]
 ) -> np.ndarray:
     """Give the score of each label (m,) with one candidate; NaN where it is undefined.
 
@@ -182,13 +207,17 @@ def _score_candidate(
     with ignored(ConvergenceWarning):  # the fit that is kept warns by itself
         for train, test in folds:
             rows = np.setdiff1d(np.arange(len(Y)), test) if train is None else train
+            some = take_rows(X, params, rows)
             for j, t in enumerate(Y.T):
-                fitted = _fit(clone(model), X[rows], t[rows])
+                fitted = _fit(clone(model), X[rows], t[rows], some)
                 if fitted is not None:
                     total[test, j] += _margins(fitted, X[test], 0.0)
                     times[test, j] += 1
     out = np.full(Y.shape[1], np.nan)
+    weights = params.get("sample_weight")
     for j, (t, tested) in enumerate(zip(Y.T, times.T > 0, strict=True)):
         if t[tested].any() and not t[tested].all():
-            out[j] = SCORINGS[scoring](t[tested], total[tested, j] / times[tested, j])
+            some = None if weights is None else np.asarray(weights, dtype=float)[tested]
+            scores = total[tested, j] / times[tested, j]
+            out[j] = SCORINGS[scoring](t[tested], scores, sample_weight=some)
     return out

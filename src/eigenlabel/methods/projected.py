@@ -7,14 +7,26 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import get_tags
+from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    has_fit_parameter,
+)
 
 from eigenlabel._fitting import all_or_nothing
-from eigenlabel._validation import check_choice, check_data, check_number
+from eigenlabel._validation import (
+    check_choice,
+    check_data,
+    check_number,
+    check_row_weights,
+    routing_enabled,
+    take_rows,
+)
 from eigenlabel._warnings import ignored
 from eigenlabel.labels import LabelCodec, check_label_matrix
+from eigenlabel.methods._routing import make_router, requesting_weights, route_fit
 from eigenlabel.methods._scores import scores_matrix
 from eigenlabel.methods._search import check_folds
 from eigenlabel.methods.neighbours import MLkNN
@@ -29,10 +41,10 @@ class DimensionsPath(NamedTuple):
     scores: np.ndarray
 
 
-def _fit(projection: Any, X: Any, y: Any) -> Any:
+def _fit(projection: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
     """Fit without the warning that there is no direction: classifiers get a constant then."""
     with ignored(UserWarning, ".* found no direction"):
-        return projection.fit(X, y)
+        return projection.fit(X, y, **params)
 
 
 def _embed(projection: Any, X: Any) -> np.ndarray:
@@ -41,11 +53,11 @@ def _embed(projection: Any, X: Any) -> np.ndarray:
     return Z if Z.shape[1] else np.zeros((len(Z), 1))
 
 
-def _score(model: Any, X: Any, Y: np.ndarray, scoring: str) -> float:
+def _score(model: Any, X: Any, Y: np.ndarray, scoring: str, weights: Any) -> float:
     metric = METRICS[scoring]
-    if metric.reads == "labels":
-        return float(metric.function(Y, model.predict(X)))
-    return float(metric.function(Y, scores_matrix(model, X, Y.shape[1])))
+    labels = metric.reads == "labels"
+    found = model.predict(X) if labels else scores_matrix(model, X, Y.shape[1])
+    return float(metric.function(Y, found, sample_weight=weights))
 
 
 def _check_parts(projection: Any, classifier: Any) -> None:
@@ -91,6 +103,21 @@ def dimensions_path(
     >>> path.scores.shape
     (3, 3)
     """
+    nothing = Bunch(projection=Bunch(fit={}), estimator=Bunch(fit={}), splitter=Bunch(split={}))
+    return _path(projection, classifier, X, y, dimensions, cv, scoring, nothing)
+
+
+def _path(
+    projection: Any,
+    classifier: Any,
+    X: Any,
+    y: Any,
+    dimensions: Sequence[int],
+    cv: Any,
+    scoring: str,
+    routed: Bunch,
+) -> DimensionsPath:
+    """Compute :func:`dimensions_path` with metadata for the parts and the splitter."""
     check_choice("scoring", scoring, tuple(METRICS))
     if isinstance(dimensions, numbers.Real):
         raise TypeError(f"dimensions must be a sequence of integers, got {dimensions!r}.")
@@ -105,18 +132,37 @@ def dimensions_path(
     splitter = check_folds(cv)
     pairwise = get_tags(projection).input_tags.pairwise
     columns = []
-    for train, test in splitter.split(X, Y):
+    weights = routed.estimator.fit.get("sample_weight")
+    for train, test in splitter.split(X, Y, **routed.splitter.split):
+        some, more = (
+            take_rows(X, part.fit, train) for part in (routed.projection, routed.estimator)
+        )
         widest = clone(projection).set_params(n_components=int(wanted.max()))
         among = (slice(None), train) if pairwise else slice(None)  # kernels with training samples
         X_train, X_test = X[train][among], X[test][among]
-        Z = _embed(_fit(widest, X_train, Y[train]), X_train)
+        Z = _embed(_fit(widest, X_train, Y[train], some), X_train)
         Z_test = _embed(widest, X_test)
         column = []
         for r in wanted:
-            model = clone(classifier).fit(Z[:, :r], Y[train])
-            column.append(_score(model, Z_test[:, :r], Y[test], scoring))
+            model = clone(classifier).fit(Z[:, :r], Y[train], **more)
+            held_out = None if weights is None else weights[test]
+            column.append(_score(model, Z_test[:, :r], Y[test], scoring, held_out))
         columns.append(column)
     return DimensionsPath(wanted, np.array(columns).T)
+
+
+def _share_weights(fits: dict[str, dict[str, Any]], takers: dict[str, Any]) -> None:
+    """Pass the weights, in place, to the parts whose fit takes them; at least one must."""
+    weights = fits["estimator"].pop("sample_weight")
+    names = [name for name, part in takers.items() if has_fit_parameter(part, "sample_weight")]
+    if not names:
+        kinds = " and ".join(type(part).__name__ for part in takers.values())
+        raise TypeError(
+            f"sample_weight has no use: fit of {kinds} takes none. Use an estimator that takes "
+            "weights, such as SharedSubspaceClassifier()."
+        )
+    for name in names:
+        fits[name]["sample_weight"] = weights
 
 
 def _delegates(method: str) -> Any:
@@ -178,8 +224,13 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.scoring = scoring
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> "ProjectedClassifierCV":
-        """Choose the dimension and fit projection and classifier to samples X and labels y."""
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> "ProjectedClassifierCV":
+        """Choose the dimension and fit projection and classifier to samples X and labels y.
+
+        ``sample_weight`` goes to the classifier and the projection, each if its fit takes it;
+        ``groups`` goes to the splitter and all else to the classifier. With scikit-learn's
+        metadata routing their requests decide. The classifier's weights count in the scoring.
+        """
         X = check_data(self, X, reset=True)
         codec, Y = LabelCodec.fit(y)
         check_consistent_length(X, Y)
@@ -187,15 +238,13 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"At least 2 samples are needed, got n_samples = {len(Y)}.")
         if codec.kind == "binary" and len(codec.classes) == 2:
             Y = np.column_stack([~Y[:, 0], Y[:, 0]])  # both classes are labels
-        classifier = MLkNN() if self.estimator is None else self.estimator
-        projection = MDDM() if self.projection is None else self.projection
+        projection, classifier = self._parts()
+        routed = self._route(fit_params, projection, classifier, len(Y))
         dimensions = self.dimensions
         if dimensions is None:
             most = min(Y.shape[1], X.shape[1])
             dimensions = [*(2**k for k in range(int(np.log2(most)) + 1) if 2**k < most), most]
-        self.path_ = dimensions_path(
-            projection, classifier, X, Y, dimensions, cv=self.cv, scoring=self.scoring
-        )
+        self.path_ = _path(projection, classifier, X, Y, dimensions, self.cv, self.scoring, routed)
         means = self.path_.scores.mean(axis=1)
         means = means if METRICS[self.scoring].greater_is_better else -means
         means = np.where(np.isnan(means), -np.inf, means)
@@ -204,12 +253,41 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         chosen = int(self.path_.dimensions[best])
         target = Y.astype(int) if codec.multilabel else np.asarray(y).reshape(len(Y))
         self._codec = codec
-        self.projection_ = _fit(clone(projection).set_params(n_components=chosen), X, target)
-        self.estimator_ = clone(classifier).fit(_embed(self.projection_, X), target)
+        widest = clone(projection).set_params(n_components=chosen)
+        self.projection_ = _fit(widest, X, target, routed.projection.fit)
+        Z = _embed(self.projection_, X)
+        self.estimator_ = clone(classifier).fit(Z, target, **routed.estimator.fit)
         self.n_components_ = self.projection_.n_components_
         self.best_params_ = {"n_components": chosen}
         self.classes_ = codec.classes
         return self
+
+    def _parts(self) -> tuple[Any, Any]:
+        """Return the projection and the classifier, defaults for None."""
+        projection = requesting_weights(MDDM()) if self.projection is None else self.projection
+        classifier = requesting_weights(MLkNN()) if self.estimator is None else self.estimator
+        return projection, classifier
+
+    def _route(self, given: dict[str, Any], projection: Any, classifier: Any, n: int) -> Bunch:
+        """Return the metadata of the projection, the classifier and the splitter."""
+        _check_parts(projection, classifier)
+        routed = route_fit(self, given, classifier)
+        fits = {"estimator": dict(routed.estimator.fit), "projection": {}}
+        if routing_enabled():
+            fits["projection"] = dict(routed.projection.fit)
+        elif "sample_weight" in fits["estimator"]:
+            takers = {"projection": projection, "estimator": classifier}
+            _share_weights(fits, takers)
+        for fit in fits.values():
+            if fit.get("sample_weight") is not None:
+                fit["sample_weight"] = check_row_weights(fit["sample_weight"], n)
+        parts = {name: Bunch(fit=fit) for name, fit in fits.items()}
+        return Bunch(splitter=Bunch(split=dict(routed.splitter.split)), **parts)
+
+    def get_metadata_routing(self) -> Any:
+        """Return the requests of the projection, the classifier and the splitter."""
+        projection, classifier = self._parts()
+        return make_router(self, self.cv, projection=projection, estimator=classifier)
 
     def _project(self, X: Any) -> np.ndarray:
         check_is_fitted(self)

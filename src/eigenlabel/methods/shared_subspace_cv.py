@@ -14,6 +14,7 @@ from eigenlabel.core.heldout import Fold, FoldBlock, heldout_of_statistics
 from eigenlabel.core.masked import MaskedFold
 from eigenlabel.labels import signed_targets
 from eigenlabel.methods import observed
+from eigenlabel.methods._routing import TunedRoutingMixin
 from eigenlabel.methods._search import find_best, list_folds, make_scorer, tabulate, to_floats
 from eigenlabel.methods.shared_subspace import BaseSharedSubspace
 from eigenlabel.methods.stream import Stream
@@ -58,7 +59,7 @@ class Grid:
         return self.shifts.index(beta), self.shifts.index(alpha + beta)
 
 
-class SharedSubspaceClassifierCV(BaseSharedSubspace):
+class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
     """Shared-subspace least squares that tunes itself, thresholds included.
 
     Every (alpha, beta, n_components) of the grid is cross-validated exactly, as if each fold had
@@ -165,14 +166,17 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
 
     @all_or_nothing
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
     ) -> "SharedSubspaceClassifierCV":
         """Tune and fit to samples X and labels y, as :class:`SharedSubspaceClassifier` takes them.
 
         ``groups`` goes to the splitter. Sample weights count in the fit, the thresholds and the
-        scoring (scorers that take none are called without).
+        scoring (scorers that take none are called without). With scikit-learn's metadata routing
+        a scorer gets what it requests, and ``params`` go to the splitter and the scorer.
         """
         check_choice("threshold_on", self.threshold_on, ("heldout", "training"))
+        metadata = {"sample_weight": sample_weight, "groups": groups, **params}
+        split, score = self._route("fit", metadata)
         rule = get_rule(self.threshold)
         self._refuse_many_labels(X, y)
         X, codec, Y, weights, cells = self._check_training(X, y, sample_weight)
@@ -181,7 +185,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         T = signed_targets(Y)
         factor = observed.factorise(self, X, weights, cells)
         used = np.arange(len(Y)) if weights is None else np.flatnonzero(weights > 0)
-        folds = list_folds(self.cv, X, y, groups, codec, used)
+        folds = list_folds(self.cv, X, y, split, codec, used)
         tuning, part = factor, None if cells is None else cells[used]
         if len(used) < len(Y):
             tuning = observed.factorise(self, *_part(self, X, weights, used), part)
@@ -191,7 +195,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
             folds,
             grid,
             rule,
-            make_scorer(self.scoring, y, codec, Y, used, folds, weights, cells),
+            make_scorer(self.scoring, y, codec, Y, used, folds, weights, cells, score),
         )
         self._store_search(search, grid, used, len(Y))
         chosen = self.best_params_
@@ -274,6 +278,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         grid = self._grid(kept.Y.shape[1])
         parts = [stream.folds[k].total for k in numbers]
         tests = [test for _, test in folds]
+        _, score = self._route("partial_fit", {"sample_weight": kept.weights})
         y, rows = codec.decide(signed_targets(kept.Y)), np.arange(len(fold))
         search = _Search(
             heldout_of_statistics(parts, kept.X, tests, grid.shifts, self.fit_intercept),
@@ -281,7 +286,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
             folds,
             grid,
             rule,
-            make_scorer(self.scoring, y, codec, kept.Y, rows, folds, kept.weights),
+            make_scorer(self.scoring, y, codec, kept.Y, rows, folds, kept.weights, metadata=score),
         )
         self._store_search(search, grid, rows, len(fold))
         chosen = self.best_params_

@@ -9,6 +9,7 @@ from eigenlabel._fitting import all_or_nothing
 from eigenlabel._validation import check_choice
 from eigenlabel.core.heldout import Fold, training_rows
 from eigenlabel.labels import LabelCodec
+from eigenlabel.methods._routing import TunedRoutingMixin
 from eigenlabel.methods._search import find_best, list_folds, make_scorer, tabulate, to_floats
 from eigenlabel.methods.optimal_scoring import Penalty, ScoreProblem
 from eigenlabel.methods.sparse_discriminant import BaseMtSDA
@@ -34,7 +35,7 @@ class Path:
         return [(l1, self.l2, self.rho) for l1 in self.l1s]
 
 
-class MtSDACV(BaseMtSDA):
+class MtSDACV(TunedRoutingMixin, BaseMtSDA):
     """Multi-task sparse discriminant analysis that tunes itself, thresholds included.
 
     For every l2 and rho each fold follows a path of falling l1: a grid point starts its elastic
@@ -115,21 +116,26 @@ class MtSDACV(BaseMtSDA):
         self.fit_intercept = fit_intercept
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "MtSDACV":
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
+    ) -> "MtSDACV":
         """Tune and fit to samples X and labels y, as :class:`MtSDA` takes them.
 
         ``groups`` goes to the splitter. Sample weights count in the fit, the thresholds and the
-        scoring (scorers that take none are called without).
+        scoring (scorers that take none are called without). With scikit-learn's metadata routing
+        a scorer gets what it requests, and ``params`` go to the splitter and the scorer.
         """
         check_choice("threshold_on", self.threshold_on, ("heldout", "training"))
+        metadata = {"sample_weight": sample_weight, "groups": groups, **params}
+        split, score = self._route("fit", metadata)
         rule = get_rule(self.threshold)
         X, codec, Y, weights = self._check_training(X, y, sample_weight)
         self._codec, self.classes_, self._rule = codec, codec.classes, rule
         problem = self._problem(X, Y, weights)
         paths = self._paths(problem)
         used = np.arange(len(Y)) if weights is None else np.flatnonzero(weights > 0)
-        folds = list_folds(self.cv, X, y, groups, codec, used)
-        scorer = make_scorer(self.scoring, y, codec, Y, used, folds, weights)
+        folds = list_folds(self.cv, X, y, split, codec, used)
+        scorer = make_scorer(self.scoring, y, codec, Y, used, folds, weights, metadata=score)
         part = None if weights is None else weights[used]
         search = _Search(self, X[used], Y[used], part, codec, folds, paths)
         self._store_search(search, scorer, used, len(Y))

@@ -6,16 +6,17 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import cross_val_predict
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_method_params, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._fitting import all_or_nothing
-from eigenlabel._validation import check_row_weights
+from eigenlabel._validation import check_row_weights, routing_enabled, take_rows, take_samples
 from eigenlabel.core.operators import row_blocks
 from eigenlabel.core.sizes import readable
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.labels import LabelCodec
+from eigenlabel.methods._routing import make_router, route_fit
 from eigenlabel.methods._scores import as_matrix, score_method, scores_matrix
 from eigenlabel.methods._search import check_folds
 from eigenlabel.methods.many_labels import MANY, join_decisions
@@ -92,24 +93,32 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, **fit_params: Any) -> "ThresholdedClassifier":
-        """Fit the classifier and its thresholds; ``fit_params`` go to the classifier's fit."""
+        """Fit the classifier and its thresholds.
+
+        ``fit_params`` go to the classifier's fit and ``groups`` to the splitter (and to the
+        classifier if its fit takes them). With scikit-learn's metadata routing their requests
+        decide. Thresholds are fitted with the sample weights that the classifier gets.
+        """
         self._rule = get_rule(self.strategy)
         many = self._has_many_labels(y)
         self._codec, Y = LabelCodec.fit_sparse(y) if many else LabelCodec.fit(y)
         for name in ("thresholds_", "oof_scores_"):
             vars(self).pop(name, None)  # of an earlier fit to a label matrix
-        if fit_params.get("sample_weight") is not None:
-            weights = check_row_weights(fit_params["sample_weight"], Y.shape[0])
-            fit_params = {**fit_params, "sample_weight": weights}
+        routed = route_fit(self, fit_params, self.estimator)
+        params, weights = dict(routed.estimator.fit), None
+        if params.get("sample_weight") is not None:
+            weights = check_row_weights(params["sample_weight"], Y.shape[0])
+            params["sample_weight"] = weights
         # Many classifiers, and cross_val_predict, take dense label matrices only, and
         # OneVsRestClassifier mixes up the columns of an int8 one with more than 127 labels.
         target = Y.astype(int) if self._codec.multilabel else y
-        self.estimator_ = clone(self.estimator).fit(X, target, **fit_params)
+        self.estimator_ = clone(self.estimator).fit(X, target, **params)
         if many:
             self.thresholds_ = self._rule.fit_grid(np.zeros((1, Y.shape[1], 0)), Y.T, None)[0]
         elif self._codec.multilabel:
-            self.oof_scores_ = self._collect_scores(X, target, fit_params)
-            weights = fit_params.get("sample_weight")
+            self.oof_scores_ = self._collect_scores(
+                X, target, fit_params, params, routed.splitter.split
+            )
             self.thresholds_ = self._rule.find_thresholds(self.oof_scores_, Y, weights)
         if type(self._rule) is Zero and hasattr(self, "thresholds_"):
             half = 0.5 if score_method(self.estimator_) == "predict_proba" else 0.0
@@ -136,34 +145,45 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             )
         return False
 
-    def _collect_scores(self, X: Any, y: Any, fit_params: dict[str, Any]) -> np.ndarray:
+    def _collect_scores(
+        self,
+        X: Any,
+        y: Any,
+        given: dict[str, Any],
+        params: dict[str, Any],
+        split: dict[str, Any],
+    ) -> np.ndarray:
         if self.cv is None:
             return self._scores(self.estimator_, X)
         X = Views(X) if is_several(X) else X  # several tables are split together
         cv = check_folds(self.cv)
         if y.shape[1] == 1:  # which cross_val_predict takes for classes
-            return self._collect_one(X, y, cv, fit_params)
+            return self._collect_one(X, y, cv.split(X, y, **split), params)
+        if routing_enabled():  # cross_val_predict reads the requests itself
+            metadata = {"params": {name: v for name, v in given.items() if v is not None}}
+        else:
+            metadata = {"params": params, "groups": split.get("groups")}
         response = cross_val_predict(
             clone(self.estimator),
             X,
             y,
             cv=cv,
             n_jobs=self.n_jobs,
-            params=fit_params or None,
             method=score_method(self.estimator_),
+            **metadata,
         )
         # The columns are those of the classes of all samples, as in the fit to all of them.
         return as_matrix(
             response, len(self._codec.classes), getattr(self.estimator_, "classes_", None)
         )
 
-    def _collect_one(self, X: Any, y: Any, cv: Any, fit_params: dict[str, Any]) -> np.ndarray:
+    def _collect_one(self, X: Any, y: Any, splits: Any, params: dict[str, Any]) -> np.ndarray:
         """Collect held-out scores of a single label."""
         scores = np.full((len(y), 1), np.nan)
-        for train, test in cv.split(X, y):
-            params = _check_method_params(X, fit_params, train)
-            model = clone(self.estimator).fit(_safe_indexing(X, train), y[train], **params)
-            scores[test] = self._scores(model, _safe_indexing(X, test))
+        for train, test in splits:
+            model = clone(self.estimator)
+            model.fit(*take_samples(model, X, y, train), **take_rows(X, params, train))
+            scores[test] = self._scores(model, take_samples(model, X, y, test, train)[0])
         if np.isnan(scores).any():
             raise ValueError(
                 f"cv={self.cv!r} leaves samples without held-out scores: its test parts must cover "
@@ -201,6 +221,10 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Give the classifier's probabilities."""
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)
+
+    def get_metadata_routing(self) -> Any:
+        """Return the requests of the classifier and the splitter."""
+        return make_router(self, self.cv, estimator=self.estimator)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
