@@ -16,7 +16,7 @@ from sklearn.model_selection import PredefinedSplit
 from eigenlabel import MLkNN, SharedSubspaceClassifier, SharedSubspaceClassifierCV, distributed
 from eigenlabel.cli import main
 from eigenlabel.datasets import load, make_shared_subspace, save
-from eigenlabel.distributed import _cluster, _fit
+from eigenlabel.distributed import _cluster, _fit, _krylov
 from eigenlabel.methods.stream import draw
 from eigenlabel.persistence import load_model
 
@@ -351,3 +351,67 @@ def test_a_scheduler_that_goes_away_is_told_of(data, tmp_path):
 def test_no_scheduler_at_an_address():
     with pytest.raises(ConnectionError, match=r"No Dask scheduler answers at 'tcp://127.0.0.1:9'"):
         distributed.connect("tcp://127.0.0.1:9", timeout=1)
+
+
+def rows_that_count(X, Y, folder):
+    """Return a partition and leave a file for each call."""
+    import tempfile
+
+    os.close(tempfile.mkstemp(dir=folder)[0])
+    return X, Y
+
+
+def counted_partitions(data, tmp_path, vector=False):
+    """Return delayed partitions and a function that counts how often each was built."""
+    folders = [tmp_path / f"part{k}" for k in range(4)]
+    parts = []
+    for folder, rows in zip(folders, np.array_split(np.arange(120), 4), strict=True):
+        folder.mkdir()
+        Y = data.Y[rows, 0] if vector else data.Y[rows]
+        parts.append(dask.delayed(rows_that_count)(data.X[rows], Y, folder))
+    X, Y = [part[0] for part in parts], [part[1] for part in parts]
+    return X, Y, lambda: [len(list(folder.iterdir())) for folder in folders]
+
+
+@pytest.mark.parametrize("vector", [False, True])
+def test_partitions_are_built_once_for_all_iterations(data, tmp_path, vector):
+    X, Y, counts = counted_partitions(data, tmp_path, vector)
+    model = SharedSubspaceClassifier(0.1, 0.1, solver="krylov", tol=1e-12)
+    distributed.fit(model, X, Y)
+    assert model.n_iter_ > 3
+    assert counts() == [1, 1, 1, 1]
+    expected = SharedSubspaceClassifier(0.1, 0.1).fit(data.X, data.Y[:, 0] if vector else data.Y)
+    assert_equal_models(model, expected)
+
+
+def test_partitions_that_do_not_fit_are_not_kept(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(_krylov, "workers_memory", lambda: 1e3)
+    X, Y, counts = counted_partitions(data, tmp_path)
+    model = SharedSubspaceClassifier(0.1, 0.1, solver="krylov", tol=1e-12)
+    with pytest.warns(UserWarning, match="need about .* built again in every iteration"):
+        distributed.fit(model, X, Y)
+    assert min(counts()[1:]) > model.n_iter_
+    assert_equal_models(model, SharedSubspaceClassifier(0.1, 0.1).fit(data.X, data.Y))
+
+
+def test_a_killed_worker_loses_its_partitions_once(data, cluster, tmp_path, monkeypatch):
+    from distributed import Client
+
+    X, Y, counts = counted_partitions(data, tmp_path)
+    rounds, normal = [], _krylov.Partitions.normal
+
+    def killing(self, P):
+        rounds.append(counts())
+        if len(rounds) == 3:
+            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        return normal(self, P)
+
+    monkeypatch.setattr(_krylov.Partitions, "normal", killing)
+    model = SharedSubspaceClassifier(0.1, 0.1, solver="krylov", tol=1e-12)
+    with Client(cluster) as client, dask.config.set(scheduler=client):
+        assert 1e8 < _cluster.workers_memory() < np.inf
+        distributed.fit(model, X, Y)
+    assert len(rounds) > 5
+    assert rounds[2] == [1, 1, 1, 1]
+    assert max(counts()) <= 2
+    assert_equal_models(model, SharedSubspaceClassifier(0.1, 0.1).fit(data.X, data.Y))

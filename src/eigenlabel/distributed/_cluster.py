@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from eigenlabel.core.spectral import memory_limit
+
 MERGED = 4  # results that one task adds up
 LOCAL_ROWS = 8192
 
@@ -47,6 +49,22 @@ def wait_for_workers(client: Any, timeout: float = 30.0) -> None:
             f"The Dask scheduler at {client.scheduler.address} has no workers after {timeout:g} s. "
             f"Start some: dask worker {client.scheduler.address}"
         ) from error
+
+
+def workers_memory() -> float:
+    """Return the memory of all workers in bytes, or this machine's if there is no cluster."""
+    try:
+        from distributed import get_client  # noqa: PLC0415
+
+        client = get_client()
+    except (ImportError, ValueError):
+        return memory_limit()
+    try:
+        workers = client.scheduler_info(n_workers=-1)["workers"]
+    except TypeError:  # older versions list all workers without being asked
+        workers = client.scheduler_info()["workers"]
+    limits = [float(worker["memory_limit"] or np.inf) for worker in workers.values()]
+    return sum(limits) if limits else memory_limit()
 
 
 @contextmanager

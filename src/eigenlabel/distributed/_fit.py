@@ -17,7 +17,7 @@ from eigenlabel.distributed._cluster import (
     reduce_tree,
     rows_of,
 )
-from eigenlabel.distributed._krylov import fit_by_products
+from eigenlabel.distributed._krylov import fit_by_products, keep_partitions
 from eigenlabel.methods.streaming import StreamMixin
 
 Part = tuple[int, StreamMixin]  # a model of some blocks, and the number of the first
@@ -62,8 +62,10 @@ def fit(model: Any, X: Any, y: Any, sample_weight: Any = None, *, classes: Any =
     Parameters
     ----------
     model : SharedSubspaceClassifier or SharedSubspaceClassifierCV with ``kernel="linear"``; the
-        former with ``solver="krylov"`` works by products alone, on partitions that stay in the
-        workers' memory, where d x d statistics would be too large
+        former with ``solver="krylov"`` works by products alone, where d x d statistics would be
+        too large. Each partition is then built once and stays in the workers' memory, if all of
+        them fit in half of it (judged by the first one); a dead worker's are built again once.
+        Larger data are built again in every iteration, with a warning.
     X : Dask array in blocks of rows, dense or scipy-sparse; or a list of delayed partitions; or an
         array, which is sent to the workers
     y : labels or classes in any of these forms; delayed partitions must be those of X
@@ -97,10 +99,12 @@ def fit(model: Any, X: Any, y: Any, sample_weight: Any = None, *, classes: Any =
     if lengths is not None:
         starts = np.cumsum([0, *lengths[:-1]])
     with lost_scheduler(), large_graphs():
+        if products:
+            blocks, ys, weights, kept = keep_partitions(blocks, ys, weights)
         if classes is None:
             classes = _find_classes(y, ys)
         if products:
-            total = fit_by_products(model, blocks, ys, weights, classes)
+            total = fit_by_products(model, [blocks, ys, weights], classes, kept)
         else:
             collect, empty = module.delayed(_collect), module.delayed(clone(model))
             partitions = enumerate(zip(blocks, ys, weights, starts, strict=True), 1)

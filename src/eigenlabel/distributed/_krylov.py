@@ -1,21 +1,26 @@
 """Fit by products alone, where no d x d matrix fits: conjugate gradients over partitions.
 
-An iteration sends the directions (d x m) to the workers, which give back Xc'W Xc of them, added up
+An iteration sends the directions (d x m) to the workers, which return Xc'W Xc of them, added up
 in a tree; the samples stay where they are.
 """
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 
 from eigenlabel.core.krylov import KrylovFactor
 from eigenlabel.core.operators import CentredOperator
-from eigenlabel.distributed._cluster import beside_another, dask, reduce_tree
+from eigenlabel.core.sizes import readable
+from eigenlabel.distributed._cluster import beside_another, dask, reduce_tree, workers_memory
 from eigenlabel.labels import signed_targets
 from eigenlabel.methods._base import warn_convergence
+
+SHARE = 0.5  # of the workers' memory that partitions may fill; Dask spills to disk from 0.6 on
 
 
 @dataclass(frozen=True)
@@ -124,29 +129,61 @@ class PartitionedFactor(KrylovFactor):
         return np.asarray(self._XT @ T)
 
 
-def fit_by_products(
-    model: Any, blocks: list[Any], ys: list[Any], weights: list[Any], classes: Any
-) -> Any:
-    """Give a fitted clone of the model."""
+def _bytes(X: Any) -> float:
+    """Return the memory of a partition and of the copy that a conversion to floats makes."""
+    if sp.issparse(X):
+        return 2.0 * 16 * X.nnz  # at most a value and an index of eight bytes each
+    return 2.0 * 8 * float(np.size(X))
+
+
+def keep_partitions(
+    blocks: list[Any], ys: list[Any], weights: list[Any]
+) -> tuple[list[Any], list[Any], list[Any], bool]:
+    """Persist the partitions, which every iteration needs, if they fit; the last is whether.
+
+    The first one is built alone, to estimate the memory of all.
+    """
     module = dask()
-    # Every iteration needs them again.
-    kept = module.persist(*blocks, *(y for y in ys), *(w for w in weights if w is not None))
-    n = len(blocks)
-    blocks, ys = list(kept[:n]), list(kept[n : 2 * n])
-    weights = list(kept[2 * n :]) if len(kept) > 2 * n else [None] * n
+    columns = [blocks, ys] if weights[0] is None else [blocks, ys, weights]
+    first = module.persist(*(column[0] for column in columns))
+    for column, one in zip(columns, first, strict=True):
+        column[0] = one
+    needed = len(blocks) * module.compute(module.delayed(_bytes)(first[0]))[0]
+    limit = SHARE * workers_memory()
+    if needed > limit:
+        warnings.warn(
+            f"The partitions need about {readable(needed)}, more than the {readable(limit)} that "
+            "may be kept, half of the workers' memory: they are built again in every iteration. "
+            "Add workers, or use smaller types such as float32 or sparse blocks.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return blocks, ys, weights, False
+    kept = iter(module.persist(*(one for column in columns for one in column)))
+    for column in columns:
+        column[:] = [next(kept) for _ in column]
+    return blocks, ys, weights, True
+
+
+def fit_by_products(model: Any, columns: list[list[Any]], classes: Any, kept: bool) -> Any:
+    """Return a fitted clone of the model; ``columns`` are the parts of X, y and weights.
+
+    The lists are emptied: only what the iterations need stays in memory.
+    """
+    module = dask()
     empty = module.delayed(clone(model))
     survey = module.delayed(_survey)
-    parts = [
-        survey(empty, *part, classes, k)
-        for k, part in enumerate(zip(blocks, ys, weights, strict=True), 1)
-    ]
+    partitions = list(zip(*columns, strict=True))
+    parts = [survey(empty, *part, classes, k) for k, part in enumerate(partitions, 1)]
     found = module.compute(reduce_tree(_add_surveys, parts))[0]
     if found is None or found.n <= 0:
         return None
-    return _solve(module, found, zip(blocks, ys, weights, strict=True), model.fit_intercept)
+    for column in columns:
+        column.clear()
+    return _solve(module, found, partitions, model.fit_intercept, kept)
 
 
-def _solve(module: Any, found: Survey, partitions: Any, centre: bool) -> Any:
+def _solve(module: Any, found: Survey, partitions: list[Any], centre: bool, kept: bool) -> Any:
     means = (found.x / found.n, found.t / found.n)
     if not centre:
         means = tuple(np.zeros_like(mean) for mean in means)
@@ -154,7 +191,10 @@ def _solve(module: Any, found: Survey, partitions: Any, centre: bool) -> Any:
     vars(fitted).update(vars(found.model))
     columns, mean = module.delayed(found.model), module.delayed(means[0])
     make, right = module.delayed(_operator), module.delayed(_right_side)
-    parts = list(module.persist(*(make(columns, *part, mean) for part in partitions)))
+    parts = [make(columns, *part, mean) for part in partitions]
+    partitions.clear()
+    if kept:  # the operators hold the samples; the partitions behind them are let go
+        parts = list(module.persist(*parts))
     XT = module.compute(reduce_tree(_add, [right(part, means[1]) for part in parts]))[0][0]
     operator = Partitions(parts, (found.count, len(means[0])), means[0])
     bounds = fitted._bounds()
