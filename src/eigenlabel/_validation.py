@@ -45,6 +45,7 @@ def check_data(
             "X is a Dask collection: use eigenlabel.distributed.fit, predict, decision_function or "
             "transform, or pass X.compute() if it fits in memory."
         )
+    check_sparse(X, "X")
     X = validate_data(
         estimator,
         unmasked(X),
@@ -111,6 +112,38 @@ def check_names(what: str, names: tuple[str, ...] | None, fitted: tuple[str, ...
     if unlike:
         met = f"column {unlike[0]!r} where {unlike[1]!r} was"
     raise ValueError(f"{what} has {met} in fit: pass the same columns in the same order.")
+
+
+def check_sparse(A: Any, name: str) -> None:
+    """Raise ValueError if the arrays of a sparse matrix point outside it; others pass.
+
+    Compiled code would read foreign memory. SciPy's own ``check_format`` changes its matrix.
+    """
+    if not sp.issparse(A) or A.format not in ("csr", "csc", "bsr", "coo"):
+        return
+    if A.format == "coo":
+        stored = len(A.data)
+        sound = all(
+            len(places) == stored and _within(places, size)
+            for places, size in zip(A.coords, A.shape, strict=True)
+        )
+    else:
+        rows, columns = A.shape if A.format != "csc" else A.shape[::-1]
+        if A.format == "bsr":
+            rows, columns = rows // A.blocksize[0], columns // A.blocksize[1]
+        start, places = A.indptr, A.indices
+        sound = len(start) == rows + 1 and start[0] == 0 and bool((np.diff(start) >= 0).all())
+        sound = sound and start[-1] <= min(len(places), len(A.data))
+        sound = sound and _within(places[: start[-1]], columns)
+    if not sound:
+        raise ValueError(
+            f"{name} is a damaged sparse matrix: its arrays point outside its shape {A.shape} or "
+            "have unequal lengths. Build it again from its entries."
+        )
+
+
+def _within(places: np.ndarray, size: int) -> bool:
+    return not len(places) or bool(places.min() >= 0 and places.max() < size)
 
 
 def canonical(X: Any) -> Any:

@@ -10,8 +10,13 @@ from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from eigenlabel._validation import unmasked
-from eigenlabel._warnings import warn
+from eigenlabel._validation import (
+    check_sparse,
+    unmasked,
+)
+from eigenlabel._warnings import (
+    warn,
+)
 from eigenlabel.core.operators import CentredOperator
 
 HINT = "Use sklearn.preprocessing.MultiLabelBinarizer to turn lists of labels into a 0/1 matrix."
@@ -40,6 +45,7 @@ def check_observed_labels(Y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarr
     observed 0.
     """
     Y = unmasked(Y)
+    check_sparse(Y, name)
     if sp.issparse(Y):
         Y = Y.toarray()
     elif not isinstance(Y, np.ndarray):
@@ -100,6 +106,7 @@ def check_sparse_labels(Y: Any, name: str = "y") -> sp.csr_array:
         return sp.csr_array(check_label_matrix(Y, name))
     if Y.ndim != 2:
         raise ValueError(f"{name} must be a label matrix (samples, labels), got shape {Y.shape}.")
+    check_sparse(Y, name)
     found = sp.csr_array(Y)
     # All the stored values as one column: the checks, and what they say, are those of dense labels.
     held = found.data.reshape(-1, 1) if found.shape[1] else np.zeros((0, 0))

@@ -248,7 +248,8 @@ class KernelMixin:
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.positive_only = self.kernel in HISTOGRAMS
-        tags.input_tags.sparse = self.kernel != "chi2"
+        kernel = self.kernel if isinstance(self.kernel, str) else None
+        tags.input_tags.pairwise = kernel == "precomputed"
+        tags.input_tags.positive_only = kernel in HISTOGRAMS
+        tags.input_tags.sparse = kernel != "chi2"
         return tags

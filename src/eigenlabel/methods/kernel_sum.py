@@ -99,6 +99,7 @@ class KernelSum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMi
         y : 0/1 label matrix (n_samples, n_labels), dense or sparse, or a vector of classes
         """
         check_number("ridge", self.ridge, np.finfo(float).tiny)
+        self._check_views()
         views = self._read_views(X, reset=True)
         self._n = len(views)
         training = []

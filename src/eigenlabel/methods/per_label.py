@@ -20,7 +20,9 @@ from eigenlabel._validation import (
     check_row_weights,
     take_rows,
 )
-from eigenlabel._warnings import ignored
+from eigenlabel._warnings import (
+    ignored,
+)
 from eigenlabel.core.heldout import Fold
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods._base import ScoreClassifier

@@ -141,7 +141,6 @@ class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMi
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self._supervised
-        tags.input_tags.sparse = self.kernel != "chi2"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

@@ -17,6 +17,7 @@ from eigenlabel._validation import (
     beyond_rounding,
     check_data,
     check_largest,
+    check_sparse,
     check_spread,
     check_weights,
 )
@@ -46,6 +47,7 @@ def _naming(where: str, X: Any) -> Iterator[None]:
 
 def _bad_row(X: Any) -> str:
     try:
+        check_sparse(X, "X")
         A = sp.csr_array(X) if sp.issparse(X) else np.asarray(X, dtype=float)
         bad = ~np.isfinite(A.data if sp.issparse(A) else A)
     except (ValueError, TypeError):

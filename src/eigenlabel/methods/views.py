@@ -20,6 +20,7 @@ from eigenlabel._validation import (
     check_data,
     check_largest,
     check_names,
+    check_sparse,
     column_names,
 )
 
@@ -123,6 +124,7 @@ def _as_table(name: Any, table: Any) -> Any:
     if table is None:
         return None
     if sp.issparse(table):
+        check_sparse(table, f"View {name!r}")
         return table.tocsr()
     table = np.asarray(table)
     if table.ndim != 2:
@@ -352,12 +354,20 @@ class ViewsMixin:
                 raise ValueError(
                     f"transformers has {strange[0]!r}; views are {list(self.view_names_)}."
                 )
-        return {name: clone(t) for name, t in given.items() if t is not None}
+        given = {name: one for name, one in given.items() if one is not None}
+        for one in given.values():
+            if isinstance(one, type) or not hasattr(one, "fit_transform"):
+                raise TypeError(
+                    "transformers must be a transformer such as StandardScaler(), a dict of names "
+                    f"-> transformers, or None, got {one!r}."
+                )
+        return {name: clone(one) for name, one in given.items()}
 
 
 def _check_table(name: str, table: Any, reset: bool) -> Any:
     if table is None:
         return None
+    check_sparse(table, f"View {name!r}")
     table = check_array(
         table,
         accept_sparse="csr",

@@ -1,0 +1,116 @@
+"""Input that is damaged or of a wrong kind is refused before compiled code reads it."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+from sklearn.svm import LinearSVC
+
+from eigenlabel import (
+    CCA,
+    KGHA,
+    BiRelationGraph,
+    GaussianFields,
+    KernelRidgeTagger,
+    KernelSum,
+    MLkNN,
+    SharedSubspaceClassifier,
+    Views,
+)
+from eigenlabel._validation import check_sparse
+from eigenlabel.labels import check_label_matrix, check_sparse_labels
+
+
+@pytest.fixture
+def data(rng):
+    X = rng.standard_normal((20, 5))
+    return X, (X[:, :3] > 0).astype(int)
+
+
+def damaged(A, name, place, value, kind=sp.csr_matrix):
+    """Change one number of a sparse matrix behind the back of its constructor."""
+    A = kind(A)
+    getattr(A, name)[place] = value
+    return A
+
+
+DAMAGES = [
+    ("indices", 4, 10**6),
+    ("indices", 4, -7),
+    ("indptr", -1, 10**6),
+    ("indptr", 3, 0),
+    ("indptr", 0, 1),
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_sparse_matrices_are_refused(damage, data):
+    X, Y = data
+    broken = damaged(X, *damage)
+    message = "is a damaged sparse matrix: its arrays point outside its shape"
+    for given in (broken, damaged(X, *damage, kind=sp.csc_matrix)):
+        with pytest.raises(ValueError, match=f"X {message}"):
+            SharedSubspaceClassifier().fit(given, Y)
+        with pytest.raises(ValueError, match=f"X {message}"):
+            SharedSubspaceClassifier().partial_fit(given, Y)
+        with pytest.raises(ValueError, match=f"View 'a' {message}"):
+            Views({"a": given})
+    broken = damaged(np.ones((20, 5)), *damage)
+    for check in (check_label_matrix, check_sparse_labels):
+        with pytest.raises(ValueError, match=f"y {message}"):
+            check(broken)
+
+
+def test_damaged_places_and_blocks_are_refused(data):
+    X, _ = data
+    places = sp.coo_matrix(X)
+    places.row[3] = 99
+    short = sp.csr_matrix(X)
+    short.data = short.data[:-2]
+    blocks = sp.bsr_matrix(X, blocksize=(4, 1))
+    blocks.indices[2] = 5
+    for given in (places, short, blocks):
+        with pytest.raises(ValueError, match="damaged sparse matrix"):
+            check_sparse(given, "X")
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "lil", "dok", "dia"])
+def test_sound_sparse_matrices_pass_unchanged(form, data):
+    X, _ = data
+    X[:, 2] = 0
+    for empty in (False, True):
+        A = sp.csr_array((0, 5) if empty else X).asformat(form)
+        before = {k: v.copy() for k, v in vars(A).items() if isinstance(v, np.ndarray)}
+        check_sparse(A, "X")
+        for name, array in before.items():
+            np.testing.assert_array_equal(vars(A)[name], array)
+
+
+@pytest.mark.parametrize("model", [GaussianFields(), BiRelationGraph()])
+def test_no_labels_at_all(model, data):
+    X, Y = data
+    for y in (Y[:0], Y[:0, 0], Y[:0].astype(float)):
+        with pytest.raises(
+            ValueError, match=r"0 sample|inconsistent numbers of samples|y is empty"
+        ):
+            model.fit(X, y)
+
+
+def test_views_of_a_kernel_sum_are_checked(data):
+    with pytest.raises(TypeError, match="views must be a dict of names -> columns, got 1"):
+        KernelSum(views=1).fit(*data)
+
+
+@pytest.mark.parametrize("estimator", [KernelRidgeTagger, KGHA, KernelSum, GaussianFields])
+@pytest.mark.parametrize("wrong", [[], 3, LinearSVC(), MLkNN])
+def test_what_is_no_transformer_is_refused(estimator, wrong, data):
+    with pytest.raises(TypeError, match=r"transformers must be a transformer such as Standard"):
+        estimator(transformers=wrong).fit(*data)
+
+
+def test_an_array_is_no_kernel(data):
+    model = CCA(kernel=np.zeros((2, 2)))
+    with pytest.raises(NotFittedError):
+        model.transform(data[0])
+    with pytest.raises(ValueError, match="kernel must be one of 'linear'"):
+        model.fit(*data)
