@@ -409,7 +409,8 @@ def fuzz_data(case, fitted):
     for number, (name, make) in enumerate(BAD_Y.items()):
         bad = make_bad(make, Y)
         case.fit(f"y {name}", clone(case.estimator), X, bad)
-        if fitted is not None and hasattr(fitted, "score"):
+        if fitted is not None and hasattr(fitted, "score") and "broken" not in name:
+            # scikit-learn's own score reads a broken y without a check.
             case.call(f"score, y {name}", fitted.score, X, bad)
         if fitted is not None and number % 4 == 0:
             case.refit(f"y {name}", fitted, X, bad)

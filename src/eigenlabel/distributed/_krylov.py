@@ -4,7 +4,6 @@ An iteration sends the directions (d x m) to the workers, which return Xc'W Xc o
 in a tree; the samples stay where they are.
 """
 
-import warnings
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
+from eigenlabel._validation import warn
 from eigenlabel.core.krylov import KrylovFactor
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.sizes import readable
@@ -151,12 +151,10 @@ def keep_partitions(
     needed = len(blocks) * module.compute(module.delayed(_bytes)(first[0]))[0]
     limit = SHARE * workers_memory()
     if needed > limit:
-        warnings.warn(
+        warn(
             f"The partitions need about {readable(needed)}, more than the {readable(limit)} that "
             "may be kept, half of the workers' memory: they are built again in every iteration. "
-            "Add workers, or use smaller types such as float32 or sparse blocks.",
-            UserWarning,
-            stacklevel=3,
+            "Add workers, or use smaller types such as float32 or sparse blocks."
         )
         return blocks, ys, weights, False
     kept = iter(module.persist(*(one for column in columns for one in column)))
