@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.svm import LinearSVC
 
@@ -14,10 +15,14 @@ from eigenlabel import (
     KernelRidgeTagger,
     KernelSum,
     MLkNN,
+    OneVsRestSearchCV,
+    ProjectedClassifierCV,
     SharedSubspaceClassifier,
+    SharedSubspaceClassifierCV,
+    ThresholdedClassifier,
     Views,
 )
-from eigenlabel._validation import check_sparse
+from eigenlabel._validation import check_number, check_sparse
 from eigenlabel.labels import check_label_matrix, check_sparse_labels
 
 
@@ -114,3 +119,49 @@ def test_an_array_is_no_kernel(data):
         model.transform(data[0])
     with pytest.raises(ValueError, match="kernel must be one of 'linear'"):
         model.fit(*data)
+
+
+@pytest.mark.parametrize("model", [OneVsRestSearchCV(), ThresholdedClassifier(MLkNN())])
+def test_numbers_of_jobs_are_checked(model, data):
+    for wrong in (2.5, np.inf, 10**30, "all"):
+        with pytest.raises((TypeError, ValueError), match="n_jobs must be an integer between"):
+            clone(model).set_params(n_jobs=wrong).fit(*data)
+
+
+@pytest.mark.parametrize("meta", [OneVsRestSearchCV, ThresholdedClassifier])
+@pytest.mark.parametrize("wrong", [LinearSVC, [], 3, "nonsense", np.zeros(2)])
+def test_what_is_no_classifier_is_refused(meta, wrong, data):
+    model = meta(wrong)
+    with pytest.raises(TypeError, match="estimator must be a classifier"):
+        model.fit(*data)
+    with pytest.raises(NotFittedError):
+        model.predict(data[0])
+
+
+@pytest.mark.parametrize("wrong", [np.zeros((2, 2)), [1, 2], [([0, 1], [2], [3])], [(["a"], [1])]])
+@pytest.mark.parametrize(
+    "model",
+    [
+        ProjectedClassifierCV(),
+        SharedSubspaceClassifierCV(),
+        OneVsRestSearchCV(),
+        ThresholdedClassifier(MLkNN()),
+    ],
+)
+def test_splits_are_pairs_of_positions(wrong, model, data):
+    with pytest.raises(ValueError, match=r"cv must hold pairs \(train, test\) of positions"):
+        clone(model).set_params(cv=wrong).fit(*data)
+
+
+def test_integers_beyond_64_bits_are_compared(data):
+    with pytest.raises(ValueError, match="n_components must be an integer between 0 and 3, got 10"):
+        SharedSubspaceClassifier(n_components=10**30).fit(*data)
+    for value in (10**400, -(10**400)):
+        with pytest.raises(ValueError, match="x must be a number between 0 and 1, got"):
+            check_number("x", value, 0, 1)
+
+
+def test_complex_blocks_are_refused_without_a_warning(data):
+    X, Y = data
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        SharedSubspaceClassifier().partial_fit(X + 1j, Y)

@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
 
 from eigenlabel._warnings import warn
 
+MOST_JOBS = 10_000
 LARGEST = 1e75  # squares of squares of it are still numbers
 LEAST = {8: 1e-75, 4: 1e-18}  # likewise, by the bytes of a number; float32 has squares alone
 
@@ -281,9 +282,23 @@ def check_number(
     bound = f"{word} {most if np.isfinite(high) else least}".strip()
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
         raise TypeError(f"{name} must be {bound}, got {value!r}.")
-    if np.isnan(value) or value < low or value > high or (np.isinf(value) and not inf):
+    # Comparisons alone: NumPy's functions take no integer beyond 64 bits.
+    endless = abs(value) == np.inf
+    if value != value or value < low or value > high or (endless and not inf):  # noqa: PLR0124
         more = ", or infinity" if inf else ""
         raise ValueError(f"{name} must be {bound}{more}, got {value!r}.")
+
+
+def is_estimator(thing: Any) -> bool:
+    """Return True for an instance that can be cloned and fitted."""
+    methods = ("fit", "get_params")
+    return not isinstance(thing, type) and all(hasattr(thing, name) for name in methods)
+
+
+def check_jobs(value: Any) -> None:
+    """Check a number of parallel jobs, or None; joblib counts negative ones from the cores."""
+    if value is not None:
+        check_number("n_jobs", value, -MOST_JOBS, MOST_JOBS, integer=True)
 
 
 def check_flag(name: str, value: Any) -> None:

@@ -30,9 +30,25 @@ def check_folds(cv: Any) -> Any:
         check_number("cv", cv, 2, integer=True)
         return MultilabelStratifiedKFold(int(cv))
     cv = check_cv(cv)
-    if is_list_of_splits(cv) and not cv.get_n_splits():
-        raise ValueError("cv is empty: give a number of folds, a splitter or a list of splits.")
+    if is_list_of_splits(cv):
+        if not cv.get_n_splits():
+            raise ValueError("cv is empty: give a number of folds, a splitter or a list of splits.")
+        _check_splits(cv)
     return cv
+
+
+def _check_splits(cv: Any) -> None:
+    """Raise ValueError if a list of splits holds anything but pairs of positions or masks."""
+    for split in cv.cv:
+        try:
+            train, test = split
+            kinds = {np.asarray(train).dtype.kind, np.asarray(test).dtype.kind}
+        except (TypeError, ValueError):
+            kinds = {"O"}
+        if not kinds <= set("iub"):
+            raise ValueError(
+                f"cv must hold pairs (train, test) of positions of samples, got an item {split!r}."
+            )
 
 
 def list_folds(

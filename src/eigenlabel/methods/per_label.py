@@ -16,8 +16,10 @@ from eigenlabel._fitting import all_or_nothing
 from eigenlabel._validation import (
     check_choice,
     check_data,
+    check_jobs,
     check_largest,
     check_row_weights,
+    is_estimator,
     take_rows,
 )
 from eigenlabel._warnings import (
@@ -115,7 +117,8 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
             that the classifier gets count in the scoring too; weight zero leaves a sample out.
         """
         check_choice("scoring", self.scoring, tuple(SCORINGS))
-        if self.estimator is not None and not hasattr(self.estimator, "get_params"):
+        check_jobs(self.n_jobs)
+        if self.estimator is not None and not is_estimator(self.estimator):
             raise TypeError(f"estimator must be a classifier or None, got {self.estimator!r}.")
         X = check_data(self, X, reset=True)
         check_largest(X, most=LARGEST)
@@ -178,7 +181,7 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "__sklearn_tags__"):
+        if is_estimator(self.estimator):
             tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
             tags.input_tags.positive_only = get_tags(self.estimator).input_tags.positive_only
         return tags

@@ -46,6 +46,8 @@ def _naming(where: str, X: Any) -> Iterator[None]:
 
 
 def _bad_row(X: Any) -> str:
+    if np.iscomplexobj(X):
+        return ""
     try:
         check_sparse(X, "X")
         A = sp.csr_array(X) if sp.issparse(X) else np.asarray(X, dtype=float)

@@ -11,7 +11,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._fitting import all_or_nothing
-from eigenlabel._validation import check_row_weights, routing_enabled, take_rows, take_samples
+from eigenlabel._validation import (
+    check_jobs,
+    check_row_weights,
+    is_estimator,
+    routing_enabled,
+    take_rows,
+    take_samples,
+)
 from eigenlabel.core.operators import row_blocks
 from eigenlabel.core.sizes import readable
 from eigenlabel.core.spectral import memory_limit
@@ -99,6 +106,12 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         classifier if its fit takes them). With scikit-learn's metadata routing their requests
         decide. Thresholds are fitted with the sample weights that the classifier gets.
         """
+        check_jobs(self.n_jobs)
+        if not is_estimator(self.estimator):
+            raise TypeError(
+                "estimator must be a classifier with decision_function or predict_proba, got "
+                f"{self.estimator!r}."
+            )
         self._rule = get_rule(self.strategy)
         many = self._has_many_labels(y)
         self._codec, Y = LabelCodec.fit_sparse(y) if many else LabelCodec.fit(y)
@@ -228,6 +241,8 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        if not is_estimator(self.estimator):  # fit reports it
+            return tags
         inner = get_tags(self.estimator)
         tags.input_tags = inner.input_tags
         tags.classifier_tags = inner.classifier_tags
