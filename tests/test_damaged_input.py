@@ -24,6 +24,7 @@ from eigenlabel import (
 )
 from eigenlabel._validation import check_number, check_sparse
 from eigenlabel.labels import check_label_matrix, check_sparse_labels
+from eigenlabel.preprocessing import DocumentFrequencySelector
 
 
 @pytest.fixture
@@ -58,6 +59,12 @@ def test_damaged_sparse_matrices_are_refused(damage, data):
             SharedSubspaceClassifier().fit(given, Y)
         with pytest.raises(ValueError, match=f"X {message}"):
             SharedSubspaceClassifier().partial_fit(given, Y)
+        for call in (
+            DocumentFrequencySelector().fit,
+            DocumentFrequencySelector(0).fit(X).transform,
+        ):
+            with pytest.raises(ValueError, match=f"X {message}"):
+                call(given)
         with pytest.raises(ValueError, match=f"View 'a' {message}"):
             Views({"a": given})
     broken = damaged(np.ones((20, 5)), *damage)

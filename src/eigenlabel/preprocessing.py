@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from eigenlabel._fitting import TransformerMixin, all_or_nothing
-from eigenlabel._validation import check_choice, check_number
+from eigenlabel._validation import check_choice, check_number, check_sparse
 from eigenlabel.labels import check_label_matrix
 
 PREPARATIONS = ("auto", "none", "tfidf", "unit", "standard")
@@ -99,9 +99,15 @@ class DocumentFrequencySelector(TransformerMixin, SelectorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> "DocumentFrequencySelector":  # noqa: ARG002
         """Count the samples that have each feature."""
         check_number("min_documents", self.min_documents, 0, integer=True)
+        check_sparse(X, "X")
         X = validate_data(self, X, accept_sparse="csr", ensure_all_finite="allow-nan")
         self.documents_ = np.asarray((X != 0).sum(axis=0)).ravel()
         return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the features that enough samples have."""
+        check_sparse(X, "X")
+        return super().transform(X)
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
@@ -183,6 +189,7 @@ class ColumnGroups(TransformerMixin, BaseEstimator):
         return np.concatenate([_sources(t, np.arange(width)[c]) for _, t, c in self.groups])
 
     def _check(self, X: Any, reset: bool) -> Any:
+        check_sparse(X, "X")
         return validate_data(
             self, X, accept_sparse="csr", ensure_all_finite="allow-nan", reset=reset
         )

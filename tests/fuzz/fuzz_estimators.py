@@ -6,8 +6,10 @@ a RuntimeWarning, take longer than ``SECONDS``, change its input, or leave a hal
 """
 
 import copy
+import faulthandler
 import inspect
 import signal
+import sys
 import warnings
 import zlib
 from contextlib import contextmanager
@@ -42,6 +44,7 @@ def base_data():
 QUICK = {  # grids and iterations that keep a call short
     "cv": 2,
     "n_iter": 5,
+    "max_iter": 50,
     "alphas": [0.1],
     "betas": [0.1, 1.0],
     "l1s": [0.1],
@@ -271,10 +274,13 @@ def time_limit():
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.alarm(SECONDS)
+    # Compiled code is not interrupted by a signal: end the run and show where it hangs.
+    faulthandler.dump_traceback_later(6 * SECONDS, exit=True, file=sys.__stderr__)
     try:
         yield
     finally:
         signal.alarm(0)
+        faulthandler.cancel_dump_traceback_later()
         signal.signal(signal.SIGALRM, before)
 
 
