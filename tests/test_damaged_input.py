@@ -11,6 +11,7 @@ from eigenlabel import (
     CCA,
     KGHA,
     BiRelationGraph,
+    DiscriminativeSelector,
     GaussianFields,
     KernelRidgeTagger,
     KernelSum,
@@ -59,10 +60,8 @@ def test_damaged_sparse_matrices_are_refused(damage, data):
             SharedSubspaceClassifier().fit(given, Y)
         with pytest.raises(ValueError, match=f"X {message}"):
             SharedSubspaceClassifier().partial_fit(given, Y)
-        for call in (
-            DocumentFrequencySelector().fit,
-            DocumentFrequencySelector(0).fit(X).transform,
-        ):
+        selectors = [DocumentFrequencySelector(0).fit(X), DiscriminativeSelector(2).fit(X, Y)]
+        for call in (DocumentFrequencySelector().fit, *(one.transform for one in selectors)):
             with pytest.raises(ValueError, match=f"X {message}"):
                 call(given)
         with pytest.raises(ValueError, match=f"View 'a' {message}"):

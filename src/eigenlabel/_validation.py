@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn import get_config
+from sklearn.feature_selection import SelectorMixin as SklearnSelectorMixin
 from sklearn.model_selection._split import _CVIterableWrapper
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.sparsefuncs import mean_variance_axis
@@ -141,6 +142,15 @@ def check_sparse(A: Any, name: str) -> None:
             f"{name} is a damaged sparse matrix: its arrays point outside its shape {A.shape} or "
             "have unequal lengths. Build it again from its entries."
         )
+
+
+class SelectorMixin(SklearnSelectorMixin):
+    """A selector of features that refuses damaged sparse input."""
+
+    def transform(self, X: Any) -> Any:
+        """Return the selected features of X."""
+        check_sparse(X, "X")
+        return super().transform(X)
 
 
 def _within(places: np.ndarray, size: int) -> bool:

@@ -11,14 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder, StandardScaler
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from eigenlabel._fitting import TransformerMixin, all_or_nothing
-from eigenlabel._validation import check_choice, check_number, check_sparse
+from eigenlabel._validation import SelectorMixin, check_choice, check_number, check_sparse
 from eigenlabel.labels import check_label_matrix
 
 PREPARATIONS = ("auto", "none", "tfidf", "unit", "standard")
@@ -103,11 +102,6 @@ class DocumentFrequencySelector(TransformerMixin, SelectorMixin, BaseEstimator):
         X = validate_data(self, X, accept_sparse="csr", ensure_all_finite="allow-nan")
         self.documents_ = np.asarray((X != 0).sum(axis=0)).ravel()
         return self
-
-    def transform(self, X: Any) -> Any:
-        """Return the features that enough samples have."""
-        check_sparse(X, "X")
-        return super().transform(X)
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)

@@ -10,12 +10,16 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError
 from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from eigenlabel._fitting import TransformerMixin, all_or_nothing
-from eigenlabel._validation import check_data, check_number, check_scale
+from eigenlabel._validation import (
+    SelectorMixin,
+    check_data,
+    check_number,
+    check_scale,
+)
 from eigenlabel.core.operators import CentredOperator, centre_full_columns, weighted_mean
 from eigenlabel.core.projection import (
     FEW,
