@@ -5,6 +5,7 @@ import http.server
 import io
 import os
 import socket
+import stat
 import threading
 import time
 import urllib.request
@@ -160,6 +161,20 @@ def test_what_is_there_but_damaged_is_replaced(toy):
     leave(toy, DATA[::-1], "toy.bin")  # of the right size: only the checksum tells
     fetch("toy")
     assert only(toy)
+
+
+def test_a_link_stays_and_a_device_is_refused(toy, tmp_path):
+    toy.parent.mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    toy.symlink_to(tmp_path / "elsewhere" / "toy")
+    fetch("toy")
+    assert toy.is_symlink()
+    assert only(tmp_path / "elsewhere" / "toy")
+    toy.unlink()
+    os.mkfifo(toy)
+    with pytest.raises(DataError, match="not a regular file"):
+        fetch("toy")
+    assert stat.S_ISFIFO(toy.stat().st_mode)
 
 
 def test_a_part_is_continued(toy, server):

@@ -483,7 +483,7 @@ def test_writing_is_whole_or_not_at_all(page, tmp_path, monkeypatch):
     broken = {**page, "sections": [{**page["sections"][2], "best_score": float("nan")}]}
     with pytest.raises(ValueError, match="JSON"):
         report.write(broken, path)
-    monkeypatch.setattr("pathlib.Path.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
     with pytest.raises(OSError, match="full"):
         report.write(report.page("other", []), path)
     assert path.read_bytes() == before

@@ -1,7 +1,5 @@
 """Models in files that run no code when they are loaded."""
 
-import os
-import tempfile
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +12,7 @@ from sklearn.preprocessing import add_dummy_feature
 
 from eigenlabel import metrics, model_selection, thresholds
 from eigenlabel._catalogue_search import ScoreMetric
+from eigenlabel._writing import writing
 from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits, OnGaussianKernel
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.core.statistics import Accumulator, Block, Statistics
@@ -198,23 +197,8 @@ def save_model(saved: SavedModel, path: Any, *, trusted: Iterable[Any] = ()) -> 
     }
     data, known = skops.io.dumps(content), _type_names(trusted)
     _refuse(path, skops.io.get_untrusted_types(data=data), known)
-    try:
-        _write(path, data)
-    except OSError as error:  # which names no file where the disk is full
-        raise OSError(error.errno, error.strerror, str(path)) from error
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as stream:
-        try:
-            stream.write(data)
-            stream.flush()
-            os.chmod(stream.name, 0o644)
-            os.replace(stream.name, path)
-        except BaseException:  # a full disk, Ctrl-C
-            Path(stream.name).unlink(missing_ok=True)
-            raise
+    with writing(path) as stream:
+        stream.write(data)
 
 
 def load_model(

@@ -38,7 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except SystemExit as stop:  # argparse: help, version, or a wrong call
         return int(stop.code or 0)
-    except BrokenPipeError:  # the reader has seen enough, as in: eigenlabel ... | head
+    except BrokenPipeError as error:  # the reader has seen enough, as in: eigenlabel ... | head
+        if error.filename is not None:  # of a FIFO that was named as the output
+            print(f"eigenlabel: {error}", file=sys.stderr)
+            return 1
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt as stopped:

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigenlabel import datasets
+from eigenlabel._writing import check_target, find_place, is_standard_output
 from eigenlabel.datasets import DataError, Dataset
 from eigenlabel.datasets._load import READERS
 from eigenlabel.methods.many_labels import MANY
@@ -241,10 +242,17 @@ def _latex(word: str) -> str:
 
 
 def check_output(path: str | None, *inputs: str) -> None:
-    """Refuse an output whose folder is not there, or that is an input, before hours of work."""
+    """Raise DataError if an output cannot be written or is an input, before hours of work."""
     if path is None:
         return
-    place = Path(path).resolve()
+    if is_standard_output(path):
+        raise DataError(path, "is standard output, where messages go; write to a file")
+    try:
+        special, place = check_target(path), find_place(path)
+    except OSError as error:
+        raise DataError(path, f"cannot be written ({error.strerror})") from error
+    if special:
+        return
     if not place.parent.is_dir():
         raise DataError(path, "its folder does not exist")
     if not os.access(place.parent, os.W_OK):

@@ -10,6 +10,7 @@ from typing import Any
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from eigenlabel import SharedSubspaceClassifierCV, catalogue, distributed, report, thresholds
+from eigenlabel._writing import is_standard_output
 from eigenlabel.cli._common import (
     TABLE_OPTIONS,
     UsageError,
@@ -257,7 +258,7 @@ def _tune(arguments: argparse.Namespace) -> None:
 
 
 def _predict(arguments: argparse.Namespace) -> None:
-    if arguments.output == "-":
+    if arguments.output == "-" or (arguments.output and is_standard_output(arguments.output)):
         arguments.output = None
     check_output(arguments.output, arguments.data, arguments.model)
     saved = load_model(arguments.model)

@@ -12,6 +12,7 @@ import numpy as np
 import scipy
 import scipy.sparse as sp
 import sklearn
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel import __version__, report, thresholds
@@ -82,7 +83,8 @@ def evaluated(saved: SavedModel, data: Dataset) -> tuple[dict[str, float], list[
     rows = [[k, v, "higher" if METRICS[k].greater_is_better else "lower"] for k, v in found.items()]
     sections = [report.table("All labels together", ["metric", "value", "better"], rows)]
     names = data.label_names
-    return found, [*sections, *_model_sections(saved.model[-1], data.Y, names, scores, decided)]
+    model = saved.model[-1] if isinstance(saved.model, Pipeline) else saved.model
+    return found, [*sections, *_model_sections(model, data.Y, names, scores, decided)]
 
 
 def _model_sections(

@@ -3,10 +3,8 @@
 import contextlib
 import csv
 import json
-import os
 import re
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any, TextIO
 import numpy as np
 import scipy.sparse as sp
 
+from eigenlabel._writing import writing
 from eigenlabel.cli._common import UsageError, check_finite
 from eigenlabel.datasets import iterate
 from eigenlabel.experiment import scores_of
@@ -89,23 +88,14 @@ def _labels(model: Any, X: Any, scores: np.ndarray | None, top: int | None) -> l
 
 @contextlib.contextmanager
 def _writing(output: str | None) -> Iterator[TextIO]:
-    """Give standard output, or a file that appears when all of it is written."""
+    """Yield standard output, or a file that appears when all of it is written."""
     if output is None and sys.stdout is None:
         raise UsageError("standard output is closed; pass -o FILE")
     if output is None:
         yield sys.stdout
         return
-    path = Path(output)
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, prefix=path.name, delete=False, encoding="utf-8", newline=""
-    ) as stream:
-        try:
-            yield stream
-        except BaseException:
-            os.unlink(stream.name)
-            raise
-    os.chmod(stream.name, 0o644)
-    os.replace(stream.name, path)
+    with writing(output, "utf-8") as stream:
+        yield stream
 
 
 class _Csv:

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from eigenlabel._progress import progress
+from eigenlabel._writing import check_target, find_place
 from eigenlabel.datasets._files import DataError
 from eigenlabel.datasets._registry import File, data_folder, digest, get
 
@@ -142,6 +143,9 @@ def _claim(target: Path, kept: Path) -> Path:
 
 def _fetch_file(file: File, target: Path) -> None:
     _check_scheme(file.url, local=True)
+    if check_target(target):
+        raise DataError(target, "not a regular file; remove it, or set EIGENLABEL_DATA")
+    target = find_place(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     kept = target.with_name(f"{target.name}.part")
     part = _claim(target, kept)

@@ -1,8 +1,6 @@
 """What all writers share: whole files or none, and the rows and words of a Dataset."""
 
 import gzip
-import os
-import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -14,6 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import scipy.sparse as sp
 
+from eigenlabel._writing import check_target, writing
 from eigenlabel.datasets._columns import Words, factorise, looks_like_dates
 from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._files import DataError
@@ -24,19 +23,19 @@ Write = Callable[[BinaryIO], Any]
 
 
 def write_files(parts: Mapping[Path, Write]) -> None:
-    """Write files beside their place and move them there when all are whole."""
-    with ExitStack() as leftovers:
-        made = {}
-        for path, write in parts.items():
-            made[path] = path.parent / f".{path.name}.{secrets.token_hex(8)}"
-            leftovers.callback(made[path].unlink, missing_ok=True)
-            try:
-                with made[path].open("xb") as stream:
-                    _write_packed(path, write, stream)
-            except OSError as error:
-                raise DataError(path, f"cannot be written ({error.strerror})") from error
-        for path, temporary in made.items():
-            os.replace(temporary, path)
+    """Write files beside their places and move them there when all are whole."""
+    try:
+        if len(parts) > 1 and (special := next(filter(check_target, parts), None)):
+            raise DataError(
+                special,
+                f"this form has {len(parts)} files, which cannot be written to a pipe or device; "
+                "name a regular file, or use .csv",
+            )
+        with ExitStack() as whole:
+            for path in reversed(parts):  # the file itself takes its place last
+                _write_packed(path, parts[path], whole.enter_context(writing(path)))
+    except OSError as error:
+        raise DataError(error.filename, f"cannot be written ({error.strerror})") from error
 
 
 def _write_packed(path: Path, write: Write, stream: BinaryIO) -> None:

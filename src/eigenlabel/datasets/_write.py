@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from math import isinf, isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
@@ -80,7 +80,13 @@ def _write_mat(data: Dataset, path: Path) -> dict[Path, Write]:
         "feature_names": np.array([*map(str, data.feature_names), None], dtype=object)[:-1],
         "label_names": np.array([*map(str, data.label_names), None], dtype=object)[:-1],
     }
-    return {path: lambda stream: savemat(stream, variables, do_compression=True)}
+
+    def write(stream: BinaryIO) -> None:
+        if not stream.seekable():
+            raise DataError(path, "MATLAB files cannot be written to a pipe; name a regular file")
+        savemat(stream, variables, do_compression=True)
+
+    return {path: write}
 
 
 def _columns(path: Path, data: Dataset, misread: Callable[[Words], str | None]) -> list[str]:

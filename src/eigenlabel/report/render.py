@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import re
-import secrets
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from eigenlabel._writing import writing
 from eigenlabel.report import _diagram, _lines
 
 SCRIPTS = ("page.js", "map.js", "charts.js")
@@ -60,13 +60,8 @@ def write(page: dict[str, Any], path: Any) -> Path:
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path.parent} is no folder: create it, or write elsewhere.")
     html = render(page)
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with draft.open("x", encoding="utf-8", newline="\n") as stream:
-            stream.write(html)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    with writing(path, "utf-8") as stream:
+        stream.write(html)
     return path
 
 
