@@ -169,6 +169,39 @@ def canonical(X: Any) -> Any:
     return X
 
 
+def check_sparse_format(matrix: Any) -> None:
+    """Raise ValueError unless the parts of a CSR or CSC matrix fit together.
+
+    Compiled code follows the stored pointers and indices without a look, so that a wrong one reads
+    or writes anywhere in memory. SciPy does not check the indices of what it is constructed from.
+    """
+    by_row = isinstance(matrix, (sp.csr_array, sp.csr_matrix))
+    if not by_row and not isinstance(matrix, (sp.csc_array, sp.csc_matrix)):
+        raise ValueError(f"a sparse matrix must be CSR or CSC, found {type(matrix).__name__}")
+    shape = getattr(matrix, "_shape", None)
+    if not isinstance(shape, tuple) or len(shape) != 2:
+        raise ValueError(f"a sparse matrix must have two dimensions, found shape {shape!r}")
+    if not all(isinstance(n, (int, np.integer)) and n >= 0 for n in shape):
+        raise ValueError(f"a sparse matrix must have a shape of integers, found {shape!r}")
+    for name, kinds in (("data", "biufc"), ("indices", "i"), ("indptr", "i")):
+        part = getattr(matrix, name, None)
+        if not isinstance(part, np.ndarray) or part.ndim != 1 or part.dtype.kind not in kinds:
+            raise ValueError(f"the {name} of a sparse matrix must be a vector of numbers")
+    rows, columns = shape if by_row else shape[::-1]
+    indptr, indices = matrix.indptr, matrix.indices
+    # SciPy's own check leaves pointers alone if the last one is not above zero.
+    if len(indptr) != rows + 1 or indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
+        raise ValueError(f"the indptr must be {rows + 1} numbers from 0 that do not decrease")
+    if len(indices) != len(matrix.data) or indptr[-1] > len(indices):
+        raise ValueError(
+            f"{indptr[-1]} entries are announced, {len(indices)} indices and {len(matrix.data)} "
+            "values are there"
+        )
+    if ((indices < 0) | (indices >= columns)).any():
+        raise ValueError(f"the indices must be between 0 and {columns - 1}")
+    type(matrix).check_format(matrix)  # one type of integers, native numbers
+
+
 def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     """Check sample weights; None where they are absent or all one."""
     if sample_weight is None:

@@ -1,17 +1,28 @@
 """Models in files that run no code when they are loaded."""
 
+import io
+import math
 import zipfile
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import (
+    Iterable,
+    Mapping,
+)
+from dataclasses import (
+    dataclass,
+    field,
+    fields,
+)
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import skops.io
 from sklearn.preprocessing import add_dummy_feature
+from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel import metrics, model_selection, thresholds
 from eigenlabel._catalogue_search import ScoreMetric
+from eigenlabel._model_files import check_archive, check_objects
 from eigenlabel._writing import writing
 from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits, OnGaussianKernel
 from eigenlabel.core.spectral import memory_limit
@@ -114,6 +125,8 @@ TRUSTED = frozenset(
     {f"{thing.__module__}.{thing.__qualname__}" for thing in _OURS}
     | {"numpy.dtype", "scipy.sparse._csr.csr_array"}
     | {f"sklearn.metrics._scorer.{name}" for name in ("_Scorer", "_PassthroughScorer")}
+    # Which metadata a parameter asks for; skops before 0.14 does not know them.
+    | {f"sklearn.utils._metadata_requests.{name}MetadataRequest" for name in ("", "Method")}
 )
 # Splitters of scikit-learn that models keep as parameters: numbers and nothing else.
 TRUSTED |= {
@@ -157,15 +170,18 @@ class SavedModel:
     words: Mapping[str, slice] = field(default_factory=dict)
 
 
-def save_model(saved: SavedModel, path: Any, *, trusted: Iterable[Any] = ()) -> None:
+def save_model(saved: Any, path: Any, *, trusted: Iterable[Any] = ()) -> None:
     """Write a model with skops, whole or not at all.
 
     Parameters
     ----------
-    saved : SavedModel
+    saved : SavedModel, or a fitted estimator
+        An estimator is saved with the names of its features if it knows them; otherwise features
+        and labels are numbered from 0.
     path : str or Path
-    trusted : types of your own that the model holds, such as a threshold rule: classes, or their
-        full names. :func:`load_model` needs the same ones
+    trusted : list of classes or of their full names
+        Types of your own that the model holds, such as a threshold rule. :func:`load_model` needs
+        the same ones.
 
     Examples
     --------
@@ -183,6 +199,7 @@ def save_model(saved: SavedModel, path: Any, *, trusted: Iterable[Any] = ()) -> 
     True
     """
     path = Path(path)
+    saved = saved if isinstance(saved, SavedModel) else _with_names(saved)
     content = {
         "eigenlabel": FORM,
         "model": saved.model,
@@ -195,10 +212,32 @@ def save_model(saved: SavedModel, path: Any, *, trusted: Iterable[Any] = ()) -> 
         "column_types": dict(saved.column_types),
         "words": {k: [int(v.start), int(v.stop)] for k, v in saved.words.items()},
     }
-    data, known = skops.io.dumps(content), _type_names(trusted)
-    _refuse(path, skops.io.get_untrusted_types(data=data), known)
+    _read_content(content)  # what could not be loaded is not written
+    data = skops.io.dumps(content)
+    _check(path, io.BytesIO(data), math.inf, _type_names(trusted))
     with writing(path) as stream:
         stream.write(data)
+
+
+def _with_names(model: Any) -> SavedModel:
+    """Return a fitted estimator with the names of its columns, or with their numbers."""
+    check_is_fitted(model)
+    if getattr(model, "n_features_in_", None) is None:
+        raise ValueError(
+            "The number of features of the model is unknown: save a SavedModel with their names."
+        )
+    features = getattr(model, "feature_names_in_", range(model.n_features_in_))
+    return SavedModel(model, np.asarray(features, dtype=str), _label_names(model))
+
+
+def _label_names(model: Any) -> np.ndarray:
+    """Return the labels that a model was fitted to, or their numbers."""
+    labels = getattr(model, "classes_", None)
+    if isinstance(labels, np.ndarray) and labels.ndim == 1:
+        return labels.astype(str)
+    if isinstance(labels, list):  # the two classes of each label
+        return np.arange(len(labels)).astype(str)
+    raise ValueError("The labels of the model are unknown: save a SavedModel with their names.")
 
 
 def load_model(
@@ -206,7 +245,10 @@ def load_model(
 ) -> SavedModel:
     """Read a model file; a type that is not ours, scikit-learn's or numpy's is refused by name.
 
-    A type is imported only if it is one of these or named in ``trusted``.
+    Everything in the file is checked before it is used: the objects that are built, the sparse
+    matrices among them, and the names of features and labels. A file that fails a check, is damaged
+    or is too large raises DataError. A type is imported only if it is one of these or named in
+    ``trusted``.
 
     Parameters
     ----------
@@ -217,38 +259,17 @@ def load_model(
     """
     path = Path(path)
     check_file(path)
-    limit, known = memory_limit() / 4 if max_bytes is None else max_bytes, _type_names(trusted)
+    limit = memory_limit() / 4 if max_bytes is None else max_bytes
+    types = _check(path, path, limit, _type_names(trusted))
     try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(item.file_size for item in archive.infolist())
-    except (zipfile.BadZipFile, OSError) as error:
-        raise DataError(path, f"not a model file ({error})") from error
-    if size > limit:
-        raise DataError(path, f"{size / 2**20:.0f} MiB of content; pass max_bytes")
-    try:
-        unknown = skops.io.get_untrusted_types(file=path)
-        _refuse(path, unknown, known)
-        content = skops.io.load(path, trusted=unknown)
-    except DataError:
-        raise
+        content = skops.io.load(path, trusted=types)
+        known = isinstance(content, dict) and content.get("eigenlabel") == FORM
+        if known:
+            check_objects(content)
+            return _read_content(content)
     except Exception as error:  # damaged files fail in many ways
         raise DataError(path, f"not a model file, or damaged ({error})") from error
-    if not isinstance(content, dict) or content.get("eigenlabel") != FORM:
-        raise DataError(path, "not a model file of this version of eigenlabel")
-    names = {k: content[k] for k in ("feature_names", "label_names", "options", "about")}
-    categories = {k: tuple(v) for k, v in content["categories"].items()}
-    views = {k: slice(*v) for k, v in content["views"].items()}
-    # Older files lack these two.
-    types = content.get("column_types", {})
-    words = {k: slice(*v) for k, v in content.get("words", {}).items()}
-    return SavedModel(
-        content["model"],
-        categories=categories,
-        views=views,
-        column_types=types,
-        words=words,
-        **names,
-    )
+    raise DataError(path, "not a model file of this version of eigenlabel")
 
 
 def _type_names(trusted: Iterable[Any]) -> set[str]:
@@ -257,8 +278,15 @@ def _type_names(trusted: Iterable[Any]) -> set[str]:
     return {t if isinstance(t, str) else f"{t.__module__}.{t.__qualname__}" for t in trusted}
 
 
-def _refuse(path: Path, unknown: list[str], trusted: set[str]) -> None:
-    """Raise DataError if there are types that neither we nor the caller trust."""
+def _check(path: Path, file: Any, max_bytes: float, trusted: set[str]) -> list[str]:
+    """Check all that can be known of a file before it is loaded; return the types to trust."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            check_archive(archive, max_bytes)
+        file = {"data": file.getvalue()} if isinstance(file, io.BytesIO) else {"file": file}
+        unknown = skops.io.get_untrusted_types(**file)
+    except Exception as error:
+        raise DataError(path, f"not a model file, or damaged ({error})") from error
     strange = sorted(set(unknown) - TRUSTED - trusted)
     if strange:
         raise DataError(
@@ -266,3 +294,48 @@ def _refuse(path: Path, unknown: list[str], trusted: set[str]) -> None:
             f"holds types that are not trusted: {', '.join(strange)}; pass trusted={strange} if "
             "you know their code",
         )
+    return unknown
+
+
+def _read_content(content: dict[str, Any]) -> SavedModel:
+    """Return what a file holds; raise ValueError if a part is missing or does not fit."""
+    missing = [f.name for f in fields(SavedModel) if f.name not in content]
+    if missing:
+        raise ValueError(f"no {', '.join(missing)} in it")
+    features, labels = (_read_names(content, name) for name in ("feature_names", "label_names"))
+    width = getattr(content["model"], "n_features_in_", None)
+    if width is not None and width != len(features):
+        raise ValueError(f"{len(features)} feature_names for a model of {width} features")
+    _check_maps(content, len(features))
+    return SavedModel(
+        content["model"],
+        features,
+        labels,
+        categories={k: tuple(v) for k, v in content["categories"].items()},
+        views={k: slice(*v) for k, v in content["views"].items()},
+        options=content["options"],
+        about=content["about"],
+    )
+
+
+def _check_maps(content: dict[str, Any], width: int) -> None:
+    """Raise ValueError if what is known of columns or of the reader is not of the saved form."""
+    for name in ("categories", "views", "options", "about"):
+        found = content[name]
+        if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
+            raise ValueError(f"{name} must be a dict with words as keys")
+    for name, values in content["categories"].items():
+        if not isinstance(values, list) or not all(isinstance(v, str) for v in values):
+            raise ValueError(f"the categories of {name!r} must be a list of words")
+    for name, ends in content["views"].items():
+        if not isinstance(ends, list) or [type(end) for end in ends] != [int, int]:
+            raise ValueError(f"view {name!r} must have a first and a last column, found {ends!r}")
+        if not 0 <= ends[0] <= ends[1] <= width:
+            raise ValueError(f"view {name!r} has columns {ends}, there are {width}")
+
+
+def _read_names(content: dict[str, Any], name: str) -> np.ndarray:
+    names = content[name]
+    if not isinstance(names, np.ndarray) or names.ndim != 1 or names.dtype.kind != "U":
+        raise ValueError(f"{name} must be a vector of words")
+    return names

@@ -111,7 +111,8 @@ def options_like(saved: Any, path: Any, arguments: argparse.Namespace) -> dict[s
     A file of another form than that one does not have all its options.
     """
     reader = READERS[datasets.find_form(path)]
-    known = {k: v for k, v in saved.options.items() if k in inspect.signature(reader).parameters}
+    takes = inspect.signature(reader).parameters.keys() & READER_OPTIONS
+    known = {k: v for k, v in saved.options.items() if k in takes}
     return {**known, **reader_options(arguments)}
 
 

@@ -16,9 +16,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel import __version__, report, thresholds
+from eigenlabel.cli._predictions import predict_with
 from eigenlabel.comparison import summarise
 from eigenlabel.datasets import Dataset
-from eigenlabel.experiment import Protocol, fit_split, scores_of
+from eigenlabel.experiment import Protocol, fit_split
 from eigenlabel.metrics import METRICS, evaluate
 from eigenlabel.persistence import SavedModel
 
@@ -77,8 +78,7 @@ def evaluated(saved: SavedModel, data: Dataset) -> tuple[dict[str, float], list[
     """Give a model's figures on data with known labels, and the sections that show them."""
     if not data.Y.sum():
         raise ValueError(f"{data.source} has no labels to compare with.")
-    scores = scores_of(saved.model, data.X, data.Y.shape[1])
-    decided = saved.model.predict(data.X)
+    scores, decided = (predict_with(saved, data.X, scores=which) for which in (True, False))
     found = evaluate(data.Y, scores, decided)
     rows = [[k, v, "higher" if METRICS[k].greater_is_better else "lower"] for k, v in found.items()]
     sections = [report.table("All labels together", ["metric", "value", "better"], rows)]

@@ -22,6 +22,8 @@ from eigenlabel.persistence import SavedModel
 FORMS = ("csv", "libsvm", "jsonl")
 SUFFIXES = {".csv": "csv", ".svm": "libsvm", ".libsvm": "libsvm", ".jsonl": "jsonl"}
 SEPARATOR = "|"
+# What a model whose parts do not fit together raises besides ValueError and TypeError.
+BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError)
 COUNTED = re.compile(r"(.*?)(?:(\d+)( cells.*))?", re.DOTALL)
 
 
@@ -49,11 +51,10 @@ def write_predictions(
         for piece in chain([first], pieces):
             notes.add(piece.notes)
             check_finite(data, piece, count)
-            found = scores_of(saved.model, piece.X, len(names)) if scores or top else None
+            found = predict_with(saved, piece.X, scores=True) if scores or top else None
             if found is None and (scores or top):
                 raise ValueError("The model gives no scores: leave --scores and --top out.")
-            labels = _labels(saved.model, piece.X, found, top)
-            for i, chosen in enumerate(labels):
+            for i, chosen in enumerate(_labels(saved, piece.X, found, top)):
                 sample = count if piece.sample_names is None else piece.sample_names[i]
                 write(str(sample), chosen, None if found is None or not scores else found[i])
                 count += 1
@@ -77,11 +78,32 @@ class _Notes:
         return [f"{begin}{count or ''}{end}" for (begin, end), count in self.counts.items()]
 
 
-def _labels(model: Any, X: Any, scores: np.ndarray | None, top: int | None) -> list[list[int]]:
+def predict_with(saved: SavedModel, X: Any, *, scores: bool) -> Any:
+    """Return the scores (None if the model has none) or the label sets, a column for each label.
+
+    A model file whose parts do not fit together raises ValueError or TypeError and nothing else.
+    """
+    model, count = saved.model, len(saved.label_names)
+    try:
+        found = scores_of(model, X, count) if scores else model.predict(X)
+    except BROKEN as error:
+        what = f"{type(error).__name__}: {error}"
+        raise ValueError(f"The model cannot predict; its file may be damaged ({what}).") from error
+    width = 0 if found is None else found.shape[1] if found.ndim == 2 else 1
+    if found is not None and width != count:
+        raise ValueError(
+            f"The model predicts {width} labels, but its file names {count}; it may be damaged."
+        )
+    return found
+
+
+def _labels(
+    saved: SavedModel, X: Any, scores: np.ndarray | None, top: int | None
+) -> list[list[int]]:
     """List each sample's labels: those decided, or the ``top`` ones with the best first."""
     if top:
         return np.argsort(-scores, axis=1, kind="stable")[:, :top].tolist()
-    decided = sp.csr_array(model.predict(X))
+    decided = sp.csr_array(predict_with(saved, X, scores=False))
     decided.sort_indices()
     return [part.tolist() for part in np.split(decided.indices, decided.indptr[1:-1])]
 

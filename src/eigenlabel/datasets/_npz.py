@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import scipy.sparse as sp
 
+from eigenlabel._validation import check_sparse_format
 from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._files import DataError, number_names
@@ -38,7 +39,7 @@ def _unpack(path: Path, arrays: dict[str, np.ndarray], name: str) -> Any:
         raise DataError(path, f"no array {name!r}; there are: {', '.join(arrays)}") from None
     try:
         matrix = sp.csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
-        matrix.check_format(full_check=True)
+        check_sparse_format(matrix)
     except (ValueError, TypeError) as error:
         raise DataError(path, f"{name} is not a valid sparse matrix ({error})") from error
     return matrix
