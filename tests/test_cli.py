@@ -658,3 +658,93 @@ def test_views_of_a_file_are_those_of_the_method(tmp_path):
     assert load_model(model).model[-1].view_names_ == ("left", "right")
     assert main([*words, "--set", "threshold=mixed", "--set", "views={'a': [0, 5]}"]) == 0
     assert load_model(model).model[-1].view_names_ == ("a",)
+
+
+def id_table(path, ids, labels=True):
+    """Write a table with an id that says nothing, and two columns that say the labels."""
+    rng = np.random.default_rng(0)
+    lines = ["id,x,z,a,b" if labels else "id,x,z"]
+    for i in ids:
+        x, z = rng.random(2).round(3)
+        known = f",{int(x > 0.5)},{int(z > 0.5)}" if labels else ""
+        lines.append(f"{i},{x},{z}{known}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("ids", [[f"doc-{i}" for i in range(40)], range(1000, 1040)])
+def test_an_id_names_the_samples_and_is_no_feature(ids, tmp_path, capsys):
+    ids = list(ids)
+    train = id_table(tmp_path / "train.csv", ids)
+    new = id_table(tmp_path / "new.csv", ids[:3], labels=False)
+    model = tmp_path / "m.skops"
+    fit = ["fit", train, "--labels", "a,b", "--method", "ridge", "--set", "betas=[0.1]"]
+    assert run(*fit, "-o", model) == 0
+    assert "note: column 'id' names the samples; rename it" in capsys.readouterr().out
+    assert load_model(model).feature_names.tolist() == ["x", "z"]
+    assert run("predict", model, new) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert [row["sample"] for row in rows] == [str(i) for i in ids[:3]]
+    assert run("predict", model, new, "--format", "jsonl") == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["sample"] for row in found] == [str(i) for i in ids[:3]]
+    assert run("predict", model, new, "--format", "libsvm", "--scores") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(" # ")[2] for line in lines] == [str(i) for i in ids[:3]]
+
+
+def test_an_id_that_was_left_out_may_name_the_samples(tmp_path, capsys):
+    train = id_table(tmp_path / "train.csv", range(40))
+    fit = ["fit", train, "--labels", "a,b", "--method", "ridge", "--set", "betas=[0.1]"]
+    assert run(*fit, "--drop", "id", "-o", tmp_path / "m.skops") == 0
+    capsys.readouterr()
+    for given, expected in (([], ["0", "1"]), (["--samples", "id"], ["7", "8"])):
+        new = id_table(tmp_path / "new.csv", [7, 8], labels=False)
+        assert run("predict", tmp_path / "m.skops", new, *given) == 0
+        rows = csv.DictReader(capsys.readouterr().out.splitlines())
+        assert [row["sample"] for row in rows] == expected
+
+
+@pytest.mark.parametrize("ids", [[1, 1, 2, 3] * 10, [i / 2 for i in range(40)]])
+def test_an_id_that_repeats_or_has_fractions_is_a_feature(ids, tmp_path):
+    data = load(id_table(tmp_path / "train.csv", ids), labels=["a", "b"])
+    assert data.feature_names.tolist() == ["id", "x", "z"]
+    assert data.sample_names is None
+    new = load(id_table(tmp_path / "new.csv", [4, 5], labels=False), like=data)
+    assert new.feature_names.tolist() == ["id", "x", "z"]
+
+
+def test_columns_may_be_named_by_several_options(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = ["title,body,n,m,k,a,b", *(f"old tea {i},hot milk,1,{i},2,{i % 2},1" for i in range(30))]
+    path.write_text("\n".join(rows) + "\n")
+    call = ["fit", path, "--method", "ridge", "--set", "betas=[0.1]", "-o", tmp_path / "m.skops"]
+    several = ["--text", "title", "--text", "body", "--drop", "n", "--drop", "m,k"]
+    assert run(*call, *several, "--labels", "a", "--labels", "b") == 0
+    saved = load_model(tmp_path / "m.skops")
+    assert saved.label_names.tolist() == ["a", "b"]
+    assert {"tea", "milk"} <= set(saved.feature_names)
+    assert not {"n", "m", "k"} & set(saved.feature_names)
+    assert saved.options["text"] == ["title", "body"]
+    assert saved.options["drop"] == ["n", "m", "k"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["fit", "d.csv", "-o", "m", "--separator", ";", "--separator", ";"],
+        ["fit", "d.csv", "-o", "m", "-o", "n"],
+        ["fit", "d.csv", "-o", "m", "--samples", "a", "--samples", "b"],
+        ["fit", "d.csv", "-o", "m", "--zero-based", "--no-zero-based"],
+        ["compare", "d.csv", "-o", "m", "--methods", "ridge", "--methods", "MLkNN"],
+        ["tune", "d.csv", "-o", "m", "--cv", "3", "--cv", "4"],
+    ],
+)
+def test_an_option_given_twice_is_refused(words, capsys):
+    assert run(*words) == 2
+    assert "is given twice; give it once" in capsys.readouterr().err
+
+
+def test_a_parameter_set_twice_is_refused(capsys):
+    assert run("fit", "d.csv", "-o", "m", "--set", "alpha=1", "--set", "alpha=2") == 2
+    assert "parameter 'alpha' is set twice" in capsys.readouterr().err

@@ -10,7 +10,6 @@ from collections.abc import (
 from dataclasses import (
     dataclass,
     field,
-    fields,
 )
 from pathlib import Path
 from typing import Any
@@ -142,6 +141,8 @@ TRUSTED |= {
     )
 }
 FORM = 1
+MAPS = ("categories", "views", "options", "about")
+PARTS = ("model", "feature_names", "label_names", *MAPS)
 
 
 @dataclass(frozen=True)
@@ -299,7 +300,7 @@ def _check(path: Path, file: Any, max_bytes: float, trusted: set[str]) -> list[s
 
 def _read_content(content: dict[str, Any]) -> SavedModel:
     """Return what a file holds; raise ValueError if a part is missing or does not fit."""
-    missing = [f.name for f in fields(SavedModel) if f.name not in content]
+    missing = [name for name in PARTS if name not in content]
     if missing:
         raise ValueError(f"no {', '.join(missing)} in it")
     features, labels = (_read_names(content, name) for name in ("feature_names", "label_names"))
@@ -320,7 +321,7 @@ def _read_content(content: dict[str, Any]) -> SavedModel:
 
 def _check_maps(content: dict[str, Any], width: int) -> None:
     """Raise ValueError if what is known of columns or of the reader is not of the saved form."""
-    for name in ("categories", "views", "options", "about"):
+    for name in MAPS:
         found = content[name]
         if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
             raise ValueError(f"{name} must be a dict with words as keys")

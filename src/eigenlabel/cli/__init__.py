@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from eigenlabel import __version__
 from eigenlabel.cli import _datasets, _demo, _models, _runs
-from eigenlabel.cli._common import UsageError, in_options
+from eigenlabel.cli._common import Parser, UsageError, in_options
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="eigenlabel",
         description="Multi-label learning through the subspace that labels share.",
         epilog="Begin with: eigenlabel demo. 'eigenlabel COMMAND --help' explains a command.",

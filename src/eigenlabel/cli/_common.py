@@ -41,6 +41,34 @@ class UsageError(ValueError):
     """A call that is wrong whatever the files say."""
 
 
+class _Once(argparse.Action):
+    """An option that may be given once: of two values the first would be lost without a word."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: str | None = None) -> None:
+        seen = namespace.__dict__.setdefault("_seen", set())
+        if self.option_strings and self.dest in seen:
+            raise argparse.ArgumentError(self, "is given twice; give it once")
+        seen.add(self.dest)
+        super().__call__(parser, namespace, values, option)
+
+
+class _StoreOnce(_Once, argparse._StoreAction):
+    pass
+
+
+class BooleanOnce(_Once, argparse.BooleanOptionalAction):
+    """``--flag`` or ``--no-flag``, once."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that refuses an option given twice, unless it is one that takes several."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for name in (None, "store"):
+            self.register("action", name, _StoreOnce)
+
+
 def choose(what: str, name: str, known: Iterable[str], listing: str) -> str:
     """Give a name that is known; else say which are close, or how to list them."""
     known = list(known)
@@ -71,11 +99,17 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "reading the data", "What the form of the file leaves open; the form itself is found out."
     )
-    group.add_argument("--labels", metavar="COLUMNS", help="tables: tags, or a,b,c, or topic_*")
+    group.add_argument(
+        "--labels", metavar="COLUMNS", action="append", help="tables: tags, or a,b,c, or topic_*"
+    )
     group.add_argument("--separator", metavar="C", help="tables: between the labels of one cell")
-    group.add_argument("--text", metavar="COLUMNS", help="tables: column(s) whose words count")
+    group.add_argument(
+        "--text", metavar="COLUMNS", action="append", help="tables: column(s) whose words count"
+    )
     group.add_argument("--samples", metavar="COLUMN", help="tables: column with names of samples")
-    group.add_argument("--drop", metavar="COLUMNS", help="tables: column(s) to leave out")
+    group.add_argument(
+        "--drop", metavar="COLUMNS", action="append", help="tables: column(s) to leave out"
+    )
     group.add_argument("--xml", metavar="FILE", help="ARFF: the file that names the labels")
     group.add_argument(
         "--missing-labels",
@@ -87,7 +121,7 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--n-labels", type=int, metavar="N", help="LIBSVM: number of labels")
     group.add_argument(
         "--zero-based",
-        action=argparse.BooleanOptionalAction,
+        action=BooleanOnce,
         help="LIBSVM: whether features count from 0; else found out",
     )
 
@@ -97,11 +131,12 @@ def reader_options(arguments: argparse.Namespace) -> dict[str, Any]:
     found = {}
     for name in READER_OPTIONS:
         value = getattr(arguments, name, None)
+        if isinstance(value, list):  # of columns, from one option or several
+            names = [column for part in value for column in words(part) or [part]]
+            several = len(value) > 1 or "," in value[0] or name == "drop"
+            value = names if several else value[0]
         if value is not None:
-            several = name in ("text", "drop", "labels") and "," in value
-            found[name] = words(value) if several else value
-    if isinstance(found.get("drop"), str):
-        found["drop"] = [found["drop"]]
+            found[name] = value
     return found
 
 
@@ -113,7 +148,10 @@ def options_like(saved: Any, path: Any, arguments: argparse.Namespace) -> dict[s
     reader = READERS[datasets.find_form(path)]
     takes = inspect.signature(reader).parameters.keys() & READER_OPTIONS
     known = {k: v for k, v in saved.options.items() if k in takes}
-    return {**known, **reader_options(arguments)}
+    given = reader_options(arguments)
+    if "samples" in given and "drop" in known:  # a column that was left out may name the samples
+        known["drop"] = [name for name in known["drop"] if name != given["samples"]]
+    return {**known, **given}
 
 
 def read_data(name: str, options: dict[str, Any], like: Any = None) -> Dataset:
@@ -181,6 +219,8 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
         name, equals, value = setting.partition("=")
         if not equals or not name:
             raise UsageError(f"expected NAME=VALUE, got {setting!r}")
+        if name in found:
+            raise UsageError(f"parameter {name!r} is set twice; set it once")
         found[name] = parse_value(value)
     return found
 

@@ -55,8 +55,8 @@ def write_predictions(
             if found is None and (scores or top):
                 raise ValueError("The model gives no scores: leave --scores and --top out.")
             for i, chosen in enumerate(_labels(saved, piece.X, found, top)):
-                sample = count if piece.sample_names is None else piece.sample_names[i]
-                write(str(sample), chosen, None if found is None or not scores else found[i])
+                sample = count if piece.sample_names is None else str(piece.sample_names[i])
+                write(sample, chosen, None if found is None or not scores else found[i])
                 count += 1
     return count, notes.all()
 
@@ -127,19 +127,21 @@ class _Csv:
         self.names, self.out = names, csv.writer(stream, lineterminator="\n")
         self.out.writerow(["sample", "labels", *(f"score:{n}" for n in names if scores)])
 
-    def __call__(self, sample: str, labels: list[int], scores: np.ndarray | None) -> None:
+    def __call__(self, sample: str | int, labels: list[int], scores: np.ndarray | None) -> None:
         words = [] if scores is None else [f"{s:.6g}" for s in scores]
         self.out.writerow([sample, SEPARATOR.join(self.names[j] for j in labels), *words])
 
 
 class _Libsvm:
-    """Label numbers from 0, and scores as features from 1."""
+    """Label numbers from 0, scores as features from 1, and the name of the sample as a comment."""
 
     def __init__(self, stream: TextIO, names: list[str], scores: bool) -> None:  # noqa: ARG002
         self.stream = stream
 
-    def __call__(self, sample: str, labels: list[int], scores: np.ndarray | None) -> None:  # noqa: ARG002
+    def __call__(self, sample: str | int, labels: list[int], scores: np.ndarray | None) -> None:
         words = [] if scores is None else [f"{j}:{s:.6g}" for j, s in enumerate(scores, 1)]
+        if isinstance(sample, str):  # a name, in which a line must not end
+            words += ["#", *sample.split()]
         self.stream.write(" ".join([",".join(map(str, labels)), *words]) + "\n")
 
 
@@ -149,8 +151,8 @@ class _JsonLines:
     def __init__(self, stream: TextIO, names: list[str], scores: bool) -> None:  # noqa: ARG002
         self.stream, self.names = stream, names
 
-    def __call__(self, sample: str, labels: list[int], scores: np.ndarray | None) -> None:
-        found: dict[str, Any] = {"sample": sample, "labels": [self.names[j] for j in labels]}
+    def __call__(self, sample: str | int, labels: list[int], scores: np.ndarray | None) -> None:
+        found: dict[str, Any] = {"sample": str(sample), "labels": [self.names[j] for j in labels]}
         if scores is not None:
             rounded = (float(f"{s:.6g}") for s in scores)
             found["scores"] = dict(zip(self.names, rounded, strict=True))

@@ -15,6 +15,7 @@ from eigenlabel.datasets._features import column_block, odd_cell
 from eigenlabel.datasets._files import DataError, name_array
 from eigenlabel.datasets._like import about_labels, no_labels, skips_labels
 from eigenlabel.datasets._roles import (
+    SAMPLE_NAME,
     Options,
     Roles,
     check_names,
@@ -39,6 +40,8 @@ def to_dataset(table: Table, options: Options, like: Any = None, source: str = "
     notes = []
     if like is None and table.index is not None:
         notes.append("the first column has no name and counts the rows: left out")
+    if like is None and roles.samples not in (None, options.samples, SAMPLE_NAME):
+        notes.append(f"column {roles.samples!r} names the samples; rename it if it is a feature")
     Y, label_names = _labels(table, roles, options, like, notes)
     blocks, categories, types = _blocks(table, roles, options, like, notes)
     X, names, views, words = _join(blocks, table.height, roles.text, like)

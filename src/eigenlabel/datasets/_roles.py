@@ -14,6 +14,7 @@ from eigenlabel.datasets._files import DataError
 
 LABEL_NAMES = ("labels", "label", "tags")
 LABEL_PREFIX, SAMPLE_NAME = "label:", "sample:name"  # how our own files name their columns
+ID_NAMES = ("id", "_id")
 TEXT_NAME = "text"
 SHOWN, LONG = 20, 80  # names, and characters of a name
 
@@ -104,14 +105,38 @@ def find_roles(table: Table, options: Options, like: Any) -> Roles:
         names = [name for name in names if name != table.index]
     cells, columns = _find_labels(table, names, options.labels, like)
     rest = [n for n in names if n != cells and n not in columns.values()]
-    samples = options.samples
-    if samples is None and SAMPLE_NAME in rest:
-        samples = SAMPLE_NAME
+    samples = _find_samples(table, rest, options, like)
     if samples is not None and samples not in rest:
         raise DataError(table.path, unknown("column", samples, rest))
     rest = [n for n in rest if n != samples]
     text = _find_text(table, rest, options.text, like)
     return Roles(cells, columns, text, samples, [n for n in rest if n not in text])
+
+
+def _find_samples(table: Table, names: list[str], options: Options, like: Any) -> str | None:
+    """Find the column of sample names: the one given, our own, or one called id.
+
+    In training data a column called id must have another value in each row, and no fractions. In
+    data to predict it must not be a feature.
+    """
+    if options.samples is not None:
+        return options.samples
+    if SAMPLE_NAME in names:
+        return SAMPLE_NAME
+    taken = set(as_names(options.text or ()))
+    taken |= set() if like is None else set(map(str, like.feature_names))
+    called = (n for n in names if n.strip().lower() in ID_NAMES and n not in taken)
+    return next((n for n in called if like is not None or _has_unique_values(table, n)), None)
+
+
+def _has_unique_values(table: Table, name: str) -> bool:
+    """Return True if no two rows of a column have the same word or whole number."""
+    column = table.column(name)
+    if isinstance(column, Lists) or table.height < 2:
+        return False
+    if isinstance(column, np.ndarray) and (column % 1 != 0).any():  # NaN and infinity too
+        return False
+    return len(table.words(name).values) == table.height
 
 
 def _find_labels(
