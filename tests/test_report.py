@@ -494,3 +494,49 @@ def test_folders_are_not_made_in_silence(page, tmp_path):
     with pytest.raises(FileNotFoundError, match="is no folder: create it"):
         report.write(page, tmp_path / "new" / "page.html")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_very_long_label_makes_a_page_of_usual_size(fitted):
+    data, model = fitted
+    names = [*data.label_names[:-2], "x" * 10**6 + "a", "x" * 10**6 + "b"]
+    sections = everything(data, model, names)
+    html = report.render(report.page("x" * 10**6, sections, about={"x" * 10**6: "y" * 10**6}))
+    usual = report.render(report.page("t", everything(data, model, data.label_names)))
+    assert len(html) < len(usual) + 150_000
+    tags = Reader(html).tags
+    rows = [at["data-row"] for _, at in tags if at.get("data-row", "").startswith("xxx")]
+    assert len(set(rows)) == 2  # they can still be told apart
+    titles = [at["title"] for _, at in tags if at.get("title", "").startswith("xxx")]
+    assert titles
+    assert max(map(len, titles)) < 350
+
+
+FSI, PDI = "\u2068", "\u2069"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("plain", "plain"),
+        ("\u202egnp.exe", f"{FSI}\u202egnp.exe{PDI}"),
+        ("שלום", f"{FSI}שלום{PDI}"),
+        (f"a{PDI}\u202eb", f"{FSI}a\u202eb{PDI}"),  # it would end the isolation
+        ("a\u2067b", f"{FSI}a\u2067b{PDI}{PDI}"),  # it would outlast it
+        (f"{FSI}a{PDI}b\u202e", f"{FSI}{FSI}a{PDI}b\u202e{PDI}"),
+    ],
+)
+def test_what_turns_the_direction_is_isolated(name, shown):
+    assert report.text("t", name)["paragraphs"] == [shown]
+    assert report.table(name, [name], [[name]])["rows"] == [[shown]]
+    assert report.page(name, [])["title"] == shown
+    assert report.per_label([[1]], [[1]], [name])["rows"][0][0] == shown
+
+
+def test_a_name_that_is_cut_stays_isolated():
+    name = "\u202e" + "long" * 20
+    found = report.critical_difference([name, "b"], [1.0, 2.0], 0.5)
+    html = report.render(report.page("t", [found]))
+    assert f">{FSI}\u202e" in html
+    assert f"…{PDI} <tspan" in html
+    facets = collect._facets([f"{name}::a", f"{name}::b"])[0]
+    assert facets == [f"{FSI}{name}{PDI}"]

@@ -420,3 +420,64 @@ def test_odd_pages_show_too(browser, tmp_path, width):
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert browser.get_log("browser") == []
+
+
+TURNED = "abc \u202edef"  # everything after it runs from right to left, unless it is isolated
+
+
+@pytest.fixture
+def turned(browser, tmp_path):
+    data = el.datasets.make_shared_subspace(n_samples=200, n_labels=6, random_state=5)
+    names = [TURNED + str(j) for j in range(6)]
+    model = el.SharedSubspaceClassifierCV(alphas=[0], betas=[0.1], n_components=[2])
+    model.fit(data.X, data.Y)
+    sections = [
+        report.label_map(model, data.Y, names),
+        report.per_label(data.Y, model.oof_scores_ > model.thresholds_, names),
+        report.threshold_curves(data.Y, model.oof_scores_, model.thresholds_, names),
+        report.critical_difference([TURNED + " very long" * 9, "b"], [1.25, 1.75], 0.1),
+        report.curves(TURNED, ["1", "2"], {TURNED: [1.0, 2.0]}, x=TURNED, y="y"),
+    ]
+    path = report.write(report.page(TURNED, sections, subtitle=TURNED + " 12"), tmp_path / "t.html")
+    browser.get(path.as_uri())
+    WebDriverWait(browser, 10).until(lambda b: b.find_elements(By.CSS_SELECTOR, ".map .label"))
+    return browser
+
+
+ORDERED = """
+const [element, word] = arguments;
+const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+const nodes = [];
+while (walker.nextNode()) nodes.push(walker.currentNode);
+const node = nodes.findLast((n) => n.data.includes(word));
+const at = node.data.lastIndexOf(word);
+const left = (k) => {
+  const range = document.createRange();
+  range.setStart(node, at + k);
+  range.setEnd(node, at + k + 1);
+  return range.getBoundingClientRect().left;
+};
+return left(0) < left(word.length - 1);
+"""
+
+
+@pytest.mark.parametrize(
+    ("selector", "word"),
+    [
+        (".diagram g ~ text:has(tspan)", "1.25"),  # the rank beside a name in a drawing
+        (".chip", "0."),  # the weight beside a name
+        (".readout", "predicted"),  # told by the script
+    ],
+)
+def test_a_name_does_not_turn_what_stands_beside_it(turned, selector, word):
+    found = next(e for e in turned.find_elements(By.CSS_SELECTOR, selector) if word in e.text)
+    assert "abc" in found.get_property("textContent")
+    assert turned.execute_script(ORDERED, found, word)
+
+
+def test_a_match_of_the_search_does_not_turn_its_count(turned):
+    one(turned, "#search").send_keys("abc")
+    item = one(turned, "#matches li")
+    support = item.find_element(By.CSS_SELECTOR, "span").text
+    assert len(support) > 1
+    assert turned.execute_script(ORDERED, item, support)

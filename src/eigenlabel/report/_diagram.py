@@ -4,8 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from eigenlabel.report._plain import shorten
+
 AXIS = 420  # length of the axis
 STEP = 24  # between names
+LONGEST = 30  # letters of a name
 LETTER = 7.6  # width of a letter, rather too wide than too narrow
 
 
@@ -38,16 +41,12 @@ def place(section: dict[str, Any]) -> dict[str, Any]:
                 "y": first + STEP * (i if i < half else k - 1 - i),
                 "end": margin - 8 if i < half else margin + AXIS + 8,
                 "left": i < half,
-                "name": _short(names[i]),
+                "name": shorten(names[i], LONGEST),
                 "rank": f"{ranks[i]:.2f}",
             }
             for i in range(k)
         ],
     }
-
-
-def _short(name: str, length: int = 30) -> str:
-    return name if len(name) <= length else name[: length - 1] + "…"
 
 
 def _ticks(low: int, high: int) -> list[int]:

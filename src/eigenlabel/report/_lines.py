@@ -4,10 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from eigenlabel.report._plain import shorten
+
 WIDTH, HEIGHT = 520, 260  # of the drawing area
 LEFT, TOP = 64, 14
 COLOURS = 8
 ROW = 20  # of the legend
+LONGEST = 30  # letters of a name
 
 
 def place(section: dict[str, Any]) -> dict[str, Any]:
@@ -27,7 +30,7 @@ def place(section: dict[str, Any]) -> dict[str, Any]:
         points = [point(k, v) for k, v in enumerate(curve) if v is not None]
         lines.append(
             {
-                "name": name,
+                "name": shorten(name, LONGEST),
                 "colour": j % COLOURS,
                 "dashed": j >= COLOURS,
                 "path": "M" + "L".join(f"{x} {y}" for x, y in points),

@@ -17,7 +17,7 @@ from eigenlabel.report._labels import (
     strongest_correlations,
     threshold_curve,
 )
-from eigenlabel.report._plain import check_names, clean, plain, significant
+from eigenlabel.report._plain import check_names, clean, isolate, plain, significant
 
 MAX_LABELS = 1000  # shown on one page; of more, the most frequent
 MAX_AXES = 6
@@ -187,8 +187,9 @@ def _facets(names: list[str]) -> tuple[list[str], list[int]]:
     facets = [name.partition("::")[0] if "::" in name else None for name in names]
     ranked = Counter(f for f in facets if f is not None).most_common()
     shown = [f for f, _ in ranked[:MAX_GROUPS]]
+    words = [isolate(f) for f in shown]
     group = [shown.index(f) if f in shown else len(shown) for f in facets]
-    return shown + ["other"] * (max(group) == len(shown)), group
+    return words + ["other"] * (max(group) == len(shown)), group
 
 
 def _strongest(coordinates: np.ndarray) -> tuple[list[str], list[int]]:

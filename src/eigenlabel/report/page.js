@@ -21,8 +21,10 @@ function fixed(value, digits = 3) {
   return value.toFixed(digits).replace("-", "−");
 }
 
+// Ends the isolation of a name that is written from right to left where the name is cut.
 function short(name, length = 28) {
-  return name.length > length ? name.slice(0, length - 1) + "…" : name;
+  if (name.length <= length) return name;
+  return name.slice(0, length - 1) + "…" + "\u2069".repeat((name.match(/[\u2066-\u2068]/g) ?? []).length);
 }
 
 function clamp(value, low, high) {
@@ -169,7 +171,7 @@ class Search {
 
   item(name, i) {
     const support = html("span", {}, String(this.supports.get(name)));
-    const item = html("li", { id: `match${i}`, role: "option", "aria-selected": "false" }, name, support);
+    const item = html("li", { id: `match${i}`, role: "option", "aria-selected": "false" }, short(name, 80), support);
     item.dataset.name = name;
     return item;
   }

@@ -14,11 +14,13 @@ from markupsafe import Markup
 
 from eigenlabel._writing import writing
 from eigenlabel.report import _diagram, _lines
+from eigenlabel.report._plain import isolate, shorten
 
 SCRIPTS = ("page.js", "map.js", "charts.js")
 LEADING_NUMBER = re.compile(r"[+-]?(\d+(\.\d+)?(e[+-]?\d+)?|inf|∞)(?=$|\s|±|%)", re.IGNORECASE)
 DRAWN = ("label_map", "surface", "per_label", "threshold_curves")  # by the script, from the data
 SEARCHED = ("label_map", "per_label", "threshold_curves")
+SHOWN = 80  # characters of a name; the rest stands in its title
 ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
@@ -76,6 +78,7 @@ def _template() -> jinja2.Template:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["about"] = _about
+    environment.filters["short"] = lambda text: shorten(text, SHOWN)
     environment.filters["number"] = _number
     environment.filters["js_number"] = _js_number
     return environment.from_string(_resource("template.html"))
@@ -278,7 +281,9 @@ def _map_view(section: dict[str, Any]) -> dict[str, Any]:
     faceted = section["colours"] == "facet"
     return {
         "shares": [round(e["eigenvalue"] / first, 3) for e in section["eigenlabels"]],
-        "short": [name.rpartition("::")[2] if faceted else name for name in section["names"]],
+        "short": [
+            isolate(name.rpartition("::")[2]) if faceted else name for name in section["names"]
+        ],
     }
 
 
