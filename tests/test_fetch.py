@@ -4,6 +4,8 @@ import hashlib
 import http.server
 import io
 import os
+import resource
+import signal
 import socket
 import stat
 import threading
@@ -175,6 +177,20 @@ def test_a_link_stays_and_a_device_is_refused(toy, tmp_path):
     with pytest.raises(DataError, match="not a regular file"):
         fetch("toy")
     assert stat.S_ISFIFO(toy.stat().st_mode)
+
+
+def test_a_full_disk_names_the_file(toy):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(OSError, match=r"File too large: .*toy\.bin"):
+            fetch("toy")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    fetch("toy")  # goes on where it ended
+    assert only(toy)
 
 
 def test_a_part_is_continued(toy, server):

@@ -28,7 +28,7 @@ def writing(path: Any, encoding: str | None = None) -> Iterator[Any]:
     path : str or Path
     encoding : of text, written without translation of line ends; None opens a binary stream
     """
-    with _naming(path):
+    with naming(path):
         special = check_target(path)
         place = None if special else find_place(path)
         draft = None if place is None else place.parent / f".eigenlabel-{secrets.token_hex(8)}.part"
@@ -39,7 +39,7 @@ def writing(path: Any, encoding: str | None = None) -> Iterator[Any]:
             yield out
             out.flush()
         if draft is not None:
-            with _naming(path):
+            with naming(path):
                 _take_place(draft, place)
     finally:
         if draft is not None:
@@ -87,12 +87,12 @@ class _Target(io.FileIO):
         self.path = path
 
     def write(self, data: Any) -> int:
-        with _naming(self.path):
+        with naming(self.path):
             return super().write(data)
 
 
 @contextmanager
-def _naming(path: Any) -> Iterator[None]:
+def naming(path: Any) -> Iterator[None]:
     """Put a path's name into the OSErrors of a block: those of a full disk have none."""
     try:
         yield

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from eigenlabel._progress import progress
-from eigenlabel._writing import check_target, find_place
+from eigenlabel._writing import check_target, find_place, naming
 from eigenlabel.datasets._files import DataError
 from eigenlabel.datasets._registry import File, data_folder, digest, get
 
@@ -97,7 +97,9 @@ def _transfer(file: File, part: Path) -> None:
                 size += len(chunk)
                 if size > file.size:
                     break
-                out.write(chunk)
+                with naming(part):  # an error of a full disk has no name
+                    out.write(chunk)
+                    out.flush()
                 bar.update(len(chunk))
     if size > file.size:
         part.unlink()
