@@ -81,6 +81,8 @@ def test_what_a_file_holds_comes_back(tmp_path):
         ({"views": {"text": [-1, 1]}}, "there are 2"),
         ({"options": {1: "t"}}, "options must be a dict with words as keys"),
         ({"about": "me"}, "about must be a dict"),
+        ({"column_types": {"a": 1}}, "column_types must be words"),
+        ({"words": {"t": [0, 9]}}, r"view 't' has columns \[0, 9\], there are 2"),
     ],
 )
 def test_what_is_known_of_a_model_is_checked(changes, message, tmp_path):

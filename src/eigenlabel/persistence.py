@@ -141,7 +141,8 @@ TRUSTED |= {
     )
 }
 FORM = 1
-MAPS = ("categories", "views", "options", "about")
+LATER = ("column_types", "words")  # older files lack them
+MAPS = ("categories", "views", "options", "about", *LATER)
 PARTS = ("model", "feature_names", "label_names", *MAPS)
 
 
@@ -300,6 +301,7 @@ def _check(path: Path, file: Any, max_bytes: float, trusted: set[str]) -> list[s
 
 def _read_content(content: dict[str, Any]) -> SavedModel:
     """Return what a file holds; raise ValueError if a part is missing or does not fit."""
+    content = {name: {} for name in LATER} | content
     missing = [name for name in PARTS if name not in content]
     if missing:
         raise ValueError(f"no {', '.join(missing)} in it")
@@ -316,6 +318,8 @@ def _read_content(content: dict[str, Any]) -> SavedModel:
         views={k: slice(*v) for k, v in content["views"].items()},
         options=content["options"],
         about=content["about"],
+        column_types=content["column_types"],
+        words={k: slice(*v) for k, v in content["words"].items()},
     )
 
 
@@ -328,7 +332,9 @@ def _check_maps(content: dict[str, Any], width: int) -> None:
     for name, values in content["categories"].items():
         if not isinstance(values, list) or not all(isinstance(v, str) for v in values):
             raise ValueError(f"the categories of {name!r} must be a list of words")
-    for name, ends in content["views"].items():
+    if not all(isinstance(kind, str) for kind in content["column_types"].values()):
+        raise ValueError("column_types must be words")
+    for name, ends in (*content["views"].items(), *content["words"].items()):
         if not isinstance(ends, list) or [type(end) for end in ends] != [int, int]:
             raise ValueError(f"view {name!r} must have a first and a last column, found {ends!r}")
         if not 0 <= ends[0] <= ends[1] <= width:

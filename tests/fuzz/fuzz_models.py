@@ -226,9 +226,8 @@ def tampered(number, models):
 
 def attempt(path, X):
     """Load and predict as the command line does; return what became of it."""
-    from eigenlabel.cli._predictions import decide, predict_with
+    from eigenlabel.cli._predictions import predict_with
     from eigenlabel.datasets import DataError
-    from eigenlabel.experiment import scores_of
     from eigenlabel.persistence import load_model
 
     try:
@@ -236,8 +235,8 @@ def attempt(path, X):
     except DataError:
         return "refused"
     try:
-        predict_with(saved, decide, X)
-        predict_with(saved, scores_of, X)
+        predict_with(saved, X, scores=False)
+        predict_with(saved, X, scores=True)
     except (ValueError, TypeError, MemoryError):
         return "failed"
     return "predicted"
