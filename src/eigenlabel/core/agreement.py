@@ -16,11 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg as sl
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from eigenlabel.core._types import Floats, Ints
-from eigenlabel.core.eigen import descending_eigh, fix_signs, positive_count
+from eigenlabel.core.eigen import EPS, descending_eigh, fix_signs, positive_count, turn_equal
 from eigenlabel.core.hats import Hat
 
 DENSE = 800  # up to so many samples LAPACK finds all eigenvectors sooner than Lanczos a few
@@ -124,15 +123,17 @@ def top_eigenvectors(P: HatSum, p: int, rng: np.random.Generator) -> tuple[Float
 
     Through the roots of the hats if all have one and they are small together; else by LAPACK for
     few samples or many eigenvectors; else by Lanczos with products alone. Eigenvalues that are
-    zero up to rounding are left out.
+    zero up to rounding are left out. Where all eigenvectors are at hand, those of equal
+    eigenvalues are chosen by ``turn_equal``.
     """
     A = P.root()
     if A is None:
         P.fold()
     if A is not None:
         values, V = np.linalg.eigh(A.T @ A)
-        values, V = values[-p:], V[:, -p:]
-        Z = A @ (V / np.sqrt(np.maximum(values, np.finfo(float).tiny)))
+        positive = values > values.max(initial=0.0) * len(values) * EPS
+        values, V = values[positive], V[:, positive]
+        values, Z = _last(values, A @ (V / np.sqrt(values)), p)
     elif P.n <= DENSE or 5 * p > P.n:
         values, Z = _all_at_once(P, p)
     else:
@@ -148,15 +149,19 @@ def top_eigenvectors(P: HatSum, p: int, rng: np.random.Generator) -> tuple[Float
         except ArpackError:  # many eigenvalues that are equal, as of projections
             values, Z = _all_at_once(P, p)
     order = np.argsort(values)[::-1]
-    keep = values[order] > P.total * P.n * float(np.finfo(np.float64).eps)
+    keep = values[order] > P.total * P.n * EPS
     return values[order][keep], _orthonormal(P, fix_signs(Z[:, order][:, keep]))
 
 
 def _all_at_once(P: HatSum, p: int) -> tuple[Floats, Floats]:
     M = P.matmat(np.eye(P.n))
     M -= P.total * P.constant @ P.constant.T  # the left-out direction goes to the far end
-    values, Z = sl.eigh((M + M.T) / 2, subset_by_index=(P.n - p, P.n - 1))
-    return values, Z
+    return _last(*np.linalg.eigh((M + M.T) / 2), p)
+
+
+def _last(values: Floats, Z: Floats, p: int) -> tuple[Floats, Floats]:
+    """Return the last p eigenvalues and eigenvectors of all."""
+    return values[-p:], turn_equal(values[::-1], Z[:, ::-1])[:, :p][:, ::-1]
 
 
 def _orthonormal(P: HatSum, Z: Floats) -> Floats:

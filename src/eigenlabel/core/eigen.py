@@ -1,8 +1,13 @@
 """Small symmetric eigenproblems, the one sign rule and the one eigenvalue floor."""
 
 import numpy as np
+import scipy.linalg
 
 from eigenlabel.core._types import Floats
+from eigenlabel.core.ties import SAFETY
+
+EPS = float(np.finfo(np.float64).eps)
+ALIKE = 1e-4  # share by which entries of an eigenvector may differ and still count as equal
 
 
 def rank_tolerance(size: int, dtype: "np.dtype[np.floating] | type") -> float:
@@ -12,26 +17,64 @@ def rank_tolerance(size: int, dtype: "np.dtype[np.floating] | type") -> float:
     squared singular values: the data's own rounding enters squared, that of the products once.
     """
     data = size * float(np.finfo(dtype).eps)
-    return max(data * data, size * float(np.finfo(np.float64).eps))
+    return max(data * data, size * EPS)
 
 
 def fix_signs(W: Floats) -> Floats:
     """Flip each column so that its entry of largest absolute value is positive.
 
-    Of entries that are equal up to rounding the first one decides.
+    Entries within a share ALIKE of the largest count as equally large, and the first of them
+    decides: vectors of close eigenvalues, or of float32 data, have larger errors than rounding.
     """
     if W.shape[-1] == 0:
         return W
     size = np.abs(W)
-    lead = np.argmax(size > (1 - 1e-9) * size.max(axis=-2, keepdims=True), axis=-2)
+    lead = np.argmax(size > (1 - ALIKE) * size.max(axis=-2, keepdims=True), axis=-2)
     signs = np.sign(np.take_along_axis(W, lead[..., None, :], axis=-2))
     return np.asarray(W * np.where(signs == 0, 1.0, signs))
 
 
 def descending_eigh(S: Floats) -> tuple[Floats, Floats]:
-    """Diagonalise symmetric S (..., m, m): eigenvalues descending, columns with fixed signs."""
+    """Diagonalise symmetric S (..., m, m): eigenvalues descending, columns with fixed signs.
+
+    Eigenvectors of equal eigenvalues are those of ``turn_equal``.
+    """
     values, vectors = np.linalg.eigh((S + np.swapaxes(S, -1, -2)) / 2)
-    return values[..., ::-1], fix_signs(vectors[..., ::-1])
+    values, vectors = values[..., ::-1], vectors[..., ::-1]
+    return values, fix_signs(turn_equal(values, vectors))
+
+
+def turn_equal(values: Floats, W: Floats) -> Floats:
+    """Replace eigenvectors of equal eigenvalues by a basis that depends on their space alone.
+
+    ``values`` (..., k) are monotonic, with orthonormal columns W (..., n, k). Eigenvalues are equal
+    if neighbours differ by no more than rounding; any rotation of their eigenvectors would do, and
+    the one that a solver returns depends on rounding. Eigenvalues of zero are left alone.
+    """
+    size = np.abs(values)
+    floor = SAFETY * max(values.shape[-1], 1) * EPS * size.max(axis=-1, initial=0.0, keepdims=True)
+    equal = (np.abs(np.diff(values, axis=-1)) <= floor) & (size[..., 1:] > floor)
+    if not equal.any():
+        return W
+    W = W.copy()
+    for place in np.ndindex(values.shape[:-1]):
+        edges = np.flatnonzero(np.diff(np.r_[False, equal[place], False]))
+        for start, stop in edges.reshape(-1, 2):
+            W[place][:, start : stop + 1] = _own_basis(W[place][:, start : stop + 1])
+    return W
+
+
+def _own_basis(Z: Floats) -> Floats:
+    """Return the orthonormal basis of Z's columns in which chosen rows are triangular.
+
+    The rows are those in which the space has the largest part, one after the other (QR with
+    pivoting); falling weights prefer the first of rows that are equal up to rounding.
+    """
+    n, k = Z.shape
+    weights = np.linspace(1.0, 1.0 - ALIKE * 10, n)[:, None]
+    pivots = scipy.linalg.qr((Z * weights).T, mode="r", pivoting=True)[1][:k]
+    Q, R = np.linalg.qr(Z[pivots].T)
+    return np.asarray(Z @ (Q * np.where(np.diag(R) < 0, -1.0, 1.0)))
 
 
 def positive_count(values: Floats, size: int | None = None, tol: float = 0.0) -> int:
@@ -42,5 +85,5 @@ def positive_count(values: Floats, size: int | None = None, tol: float = 0.0) ->
     """
     if values.size == 0 or values[0] <= 0:
         return 0
-    rounding = (values.size if size is None else size) * float(np.finfo(np.float64).eps) * 16
+    rounding = SAFETY * (values.size if size is None else size) * EPS
     return int(np.count_nonzero(values > values[0] * max(rounding, tol)))

@@ -13,7 +13,7 @@ import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from eigenlabel.core._types import Floats
-from eigenlabel.core.eigen import descending_eigh, positive_count, rank_tolerance
+from eigenlabel.core.eigen import descending_eigh, positive_count, rank_tolerance, turn_equal
 from eigenlabel.core.kernel_krylov import KernelKrylovFactor
 from eigenlabel.core.krylov import KrylovFactor
 from eigenlabel.core.operators import CentredOperator, row_blocks
@@ -45,7 +45,7 @@ def orthonormal_directions(operator: CentredOperator, T: Floats) -> Directions:
     U, s, _ = scipy.linalg.svd(operator.rmatmat(Tc), full_matrices=False)
     floor = s[0] * max(operator.shape) * float(np.finfo(float).eps) if s.size else 0.0
     r = int(np.count_nonzero(s > floor))
-    return Directions(U[:, :r], s * s)
+    return Directions(turn_equal(s[:r], U[:, :r]), s * s)
 
 
 BLOCK = 128  # random directions made orthonormal together

@@ -15,7 +15,7 @@ from eigenlabel._fitting import TransformerMixin, all_or_nothing
 from eigenlabel._validation import check_choice, check_number, check_table
 from eigenlabel._warnings import warn
 from eigenlabel.core.agreement import HatSum, Term, alternate
-from eigenlabel.core.eigen import fix_signs
+from eigenlabel.core.eigen import descending_eigh, fix_signs
 from eigenlabel.core.hats import IndicatorHat
 from eigenlabel.methods.categories import MISSING, UNKNOWN, encode, find_categories
 
@@ -287,8 +287,8 @@ def _singular(
     v = np.sqrt(sizes / sizes.sum())  # B'B v = v
     if k <= DENSE or 5 * p > k:
         M = (B.T @ B).toarray() - 2 * np.outer(v, v)  # the trivial one goes to the far end
-        values, V = np.linalg.eigh(M)
-        values, V = values[::-1][:p], V[:, ::-1][:, :p]
+        values, V = descending_eigh(M)
+        values, V = values[:p], V[:, :p]
     else:
 
         def product(x: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ from eigenlabel._validation import (
     check_scale,
 )
 from eigenlabel._warnings import ignored, warn
-from eigenlabel.core.eigen import fix_signs, rank_tolerance
+from eigenlabel.core.eigen import fix_signs, rank_tolerance, turn_equal
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.ridge import ShiftedSystem
 from eigenlabel.labels import LabelCodec, signed_targets
@@ -155,7 +155,7 @@ def leading_directions(U: np.ndarray, r: int) -> np.ndarray:
     """Give the Theta (at most r, d) that takes most of U; no directions that U has not."""
     left, s, _ = np.linalg.svd(U, full_matrices=False)
     kept = np.count_nonzero(s[:r] > s[:1] * max(U.shape) * np.finfo(float).eps)
-    return fix_signs(left[:, :kept]).T
+    return fix_signs(turn_equal(s, left)[:, :kept]).T
 
 
 class ASOClassifier(ScoreClassifier):
