@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
 from eigenlabel.core._types import Floats, Ints, Matrix
@@ -36,7 +37,9 @@ class EuclideanDistances:
         return X.astype(float) if is_sparse(X) else np.asarray(X, dtype=float) - self._centre
 
     def __call__(self, X: Matrix) -> Floats:
-        """Return the distances (rows of X, rows of Z)."""
+        """Return the distances (rows of X, rows of Z); X becomes dense or sparse as Z is."""
+        if is_sparse(X) != is_sparse(self._Z):
+            X = X.toarray() if is_sparse(X) else sp.csr_array(X)
         X = self._prepare(X)
         own = _squares(X)
         products = (-2.0 * X) @ self._Z.T

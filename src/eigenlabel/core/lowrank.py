@@ -13,12 +13,17 @@ from itertools import combinations
 import numpy as np
 
 from eigenlabel.core._types import Floats, Ints, Matrix
+from eigenlabel.core.eigen import EPS, descending_eigh
 from eigenlabel.core.operators import row_blocks
+from eigenlabel.core.ties import SAFETY
 
 Kernel = Callable[[Matrix, Matrix], Floats]
 OVERSAMPLING = 4  # rows of a block, per basis vector, that link it to the other blocks
 ROUNDS = 10  # in which landmarks are drawn
-FLOOR = 1e-12  # eigenvalues below this share of the largest are rounding
+# Eigenvalues below this share of the largest are left out. Dividing by the root of an eigenvalue
+# enlarges rounding; at this share the result has errors that are as large as the share itself, so
+# that a sample which others explain is never taken for a new one.
+FLOOR = float((SAFETY * np.finfo(np.float64).eps) ** (2 / 3))
 
 
 class BlockKernel:
@@ -209,7 +214,7 @@ def _landmarks(kernel: Kernel, X: Matrix, count: int, rng: np.random.Generator) 
         new = rng.choice(n, size, replace=False, p=left / left.sum())
         G = np.asarray(kernel(X, X[new]), dtype=float) - F @ F[new].T
         lam, V = np.linalg.eigh((G[new] + G[new].T) / 2)
-        keep = _positive(lam)
+        keep = lam > floor  # G has the rounding of K, however little is left
         part = G @ (V[:, keep] / np.sqrt(lam[keep]))
         left = left - np.einsum("ij,ij->i", part, part)
         F, chosen = np.hstack([F, part]), np.concatenate([chosen, new])
@@ -242,9 +247,13 @@ def _shares(sizes: Ints, total: int) -> Ints:
 
 
 def _largest(blocks: Sequence[Block], rank: int) -> list[Block]:
-    """Keep the ``rank`` largest values of all blocks together, one of each block at least."""
+    """Keep the ``rank`` largest values of all blocks together, one of each block at least.
+
+    Values that equal the last one up to rounding stay as well.
+    """
     everything = np.sort(np.concatenate([block.values for block in blocks]))[::-1]
     floor = everything[min(rank, everything.size) - 1] if everything.size else 0.0
+    floor -= SAFETY * EPS * everything.max(initial=0.0)  # equal ones stay all
     counts = [max(1, int(np.count_nonzero(b.values >= floor))) for b in blocks]  # or none there
     return [b.truncated(count) for b, count in zip(blocks, counts, strict=True)]
 
@@ -312,11 +321,11 @@ def meka(
         for rows, count in zip(groups, counts, strict=True)
     ]
     blocks = _largest(blocks, rank)
-    lam, E = np.linalg.eigh(_link(kernel, X, blocks, rng))
-    keep = _positive(lam)
+    lam, E = descending_eigh(_link(kernel, X, blocks, rng))
     norm = float(np.linalg.norm(lam))
     clipped = float(np.linalg.norm(lam[lam < 0])) / norm if norm else 0.0
-    lam, E = lam[keep][::-1][:rank], E[:, keep][:, ::-1][:, :rank]
+    k = min(rank, int(np.count_nonzero(_positive(lam[::-1]))))
+    lam, E = lam[:k], E[:, :k]
     return LowRankFactor(kernel, blocks, E, lam, np.zeros(len(lam)), clipped)
 
 

@@ -5,15 +5,24 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.cluster import MiniBatchKMeans
-from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._fitting import TransformerMixin, all_or_nothing
 from eigenlabel._validation import check_data, check_number
+from eigenlabel.core.euclidean import EuclideanDistances, distance_rounding
 from eigenlabel.core.lowrank import meka
 from eigenlabel.core.operators import row_blocks
+from eigenlabel.core.ties import nearest
 from eigenlabel.methods._base import KernelMixin
+
+
+def _closest(X: Any, centres: np.ndarray) -> np.ndarray:
+    """Return the closest centre of each sample, the first one of those equal up to rounding."""
+    parts = row_blocks(X.shape[0], len(centres) + X.shape[1])
+    distances = EuclideanDistances(centres)
+    found = [nearest(distances(X[rows]), 1, distance_rounding(X[rows])) for rows in parts]
+    return np.concatenate(found)[:, 0]
 
 
 class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseEstimator):
@@ -49,7 +58,8 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseE
     Attributes
     ----------
     n_components_ : int
-        Features that are there; at most ``n_components``, and the samples' rank in the kernel.
+        Features that are there: at most ``n_components``, and the samples' rank in the kernel,
+        that is the eigenvalues above 2e-10 of the largest.
     error_ : float
         Estimate of ``|K - Z Z'| / |K|`` (Frobenius norm) from 500 x 500 random entries of training
         samples. New samples are compared with their own block's landmarks alone: with several
@@ -107,8 +117,8 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseE
         rng = np.random.default_rng(state.randint(2**31))
         n_landmarks = 2 * self.n_components if self.n_landmarks is None else self.n_landmarks
         centres = self._cluster(X, state)
-        cluster = pairwise_distances_argmin(X, centres)
-        factor = meka(self._finite_kernel, X, cluster, n_landmarks, self.n_components, rng)
+        cluster = _closest(X, centres)
+        factor = meka(self._exact_kernel, X, cluster, n_landmarks, self.n_components, rng)
         if not factor.values.size:
             raise ValueError(
                 f"kernel={self.kernel!r} has no positive part on the training data: nothing to map."
@@ -121,6 +131,10 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseE
         self.error_ = factor.error(X, rng)
         self.clipped_, self.nbytes_ = factor.clipped, factor.nbytes
         return self
+
+    def _exact_kernel(self, X: Any, Z: Any, where: str = "the training data") -> np.ndarray:
+        """Return kernel values in float64: the map divides by roots of small eigenvalues."""
+        return self._finite_kernel(X.astype(float, copy=False), Z.astype(float, copy=False), where)
 
     def _check_parameters(self) -> None:
         self._check_kernel()
@@ -156,11 +170,11 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseE
         return out
 
     def _features(self, X: Any) -> np.ndarray:
-        cluster = pairwise_distances_argmin(X, self.centres_)
+        cluster = _closest(X, self.centres_)
         out = np.empty((X.shape[0], self.n_components_))
         for c in np.unique(cluster):
             here = cluster == c
-            K = self._finite_kernel(X[here], self.landmarks_[c], "these samples")
+            K = self._exact_kernel(X[here], self.landmarks_[c], "these samples")
             out[here] = K @ self.maps_[c]
         return out
 
