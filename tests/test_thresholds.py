@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import helpers
+from eigenlabel.curves import cut_thresholds
 from eigenlabel.metrics import f1_macro, f1_micro
 from eigenlabel.thresholds import (
     RULES,
@@ -13,6 +14,7 @@ from eigenlabel.thresholds import (
     Top,
     Zero,
     get_rule,
+    top_labels,
 )
 
 
@@ -68,11 +70,26 @@ def test_of_equal_optima_the_lowest_threshold_wins():
 
 
 @pytest.mark.parametrize("steps", [0, 1])  # the middle rounds to the even one: down, then up
-def test_neighbouring_floats_are_still_told_apart(steps):
+def test_a_cut_between_neighbouring_floats_tells_them_apart(steps):
     low = 1.0 + steps * np.finfo(float).eps
     high = np.nextafter(low, 2)
-    threshold = PerLabelF1().fit(np.array([[low], [high]]), np.array([[0], [1]]))
+    threshold = cut_thresholds(np.array([[high, low]]), np.array([1]))
     np.testing.assert_array_equal(np.array([low, high]) > threshold, [False, True])
+
+
+@pytest.mark.parametrize("rule", [PerLabelF1(), Global(), Proportional()])
+def test_scores_that_differ_by_rounding_are_not_cut_apart(rule):
+    """Products of equal samples may differ in their last digits."""
+    scores = np.array([[3.0], [1.0], [1.0 + 4e-15], [1.0 - 4e-15], [-2.0]])
+    Y = np.array([[1], [0], [1], [0], [0]])
+    decided = scores > rule.fit(scores, Y)
+    assert decided[1] == decided[2] == decided[3]
+    np.testing.assert_allclose(rule.fit(scores, Y), rule.fit(scores.round(9), Y), rtol=1e-12)
+
+
+def test_top_labels_that_tie_up_to_rounding_go_by_order():
+    scores = np.array([[0.1 + 0.2, 0.3, 5.0], [0.3, 0.1 + 0.2, 5.0], [-np.inf, 1.0, 2.0]])
+    np.testing.assert_array_equal(top_labels(scores, 2), [[2, 0], [2, 0], [2, 1]])
 
 
 def test_fbr_does_not_trust_a_weak_cut(rng):

@@ -7,6 +7,8 @@ positive, and one that predicts nothing. Tied scores are never cut apart.
 
 import numpy as np
 
+from eigenlabel.core.ties import score_slack
+
 
 class CutCurves:
     """Candidate cuts of many score columns at once, for one label matrix.
@@ -55,7 +57,7 @@ class CutCurves:
 
     def _tie_ends(self, rank: np.ndarray, label: np.ndarray) -> np.ndarray:
         """Move each cut below all samples tied with its positive."""
-        same = self.sorted[..., 1:] == self.sorted[..., :-1]
+        same = same_scores(self.sorted)
         self.tied = bool(same.any())
         if not self.tied:
             return rank
@@ -92,6 +94,15 @@ class CutCurves:
     def thresholds(self, candidate: np.ndarray) -> np.ndarray:
         """Give the threshold (g, m) of each candidate."""
         return cut_thresholds(self.sorted, self.at(self.count, candidate))
+
+
+def same_scores(ordered: np.ndarray) -> np.ndarray:
+    """Return where descending scores (..., n) equal the next one (..., n - 1), up to rounding.
+
+    A threshold between two such scores would decide by their last digits.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):  # equal infinite scores
+        return ~(ordered[..., :-1] - ordered[..., 1:] > score_slack(ordered))
 
 
 def cut_thresholds(ordered: np.ndarray, count: np.ndarray) -> np.ndarray:

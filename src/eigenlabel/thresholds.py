@@ -18,26 +18,18 @@ from eigenlabel._validation import (
     takes_weights,
 )
 from eigenlabel._warnings import warn
-from eigenlabel.curves import CutCurves, cut_thresholds
+from eigenlabel.core.ties import Rounding, nearest_first, score_slack
+from eigenlabel.curves import CutCurves, cut_thresholds, same_scores
 from eigenlabel.labels import check_observed_labels
 
 
 def top_labels(scores: np.ndarray, k: int) -> np.ndarray:
     """Give the positions (n, k) of the highest scores of each row, best first.
 
-    Ties go to the first label. Linear in the number of labels but for rows with ties at the cut.
+    Ties, up to rounding, go to the first label. Linear in the number of labels.
     """
     k = min(k, scores.shape[1])
-    if k == 0:
-        return np.zeros((len(scores), 0), dtype=np.intp)
-    found = np.argpartition(-scores, k - 1, axis=1)[:, :k]
-    least = np.take_along_axis(scores, found, axis=1).min(axis=1, keepdims=True)
-    tied = np.flatnonzero((scores >= least).sum(axis=1) > k)
-    if tied.size:
-        found[tied] = np.argsort(-scores[tied], axis=1, kind="stable")[:, :k]
-    found.sort(axis=1)  # so that the stable sort by scores leaves ties in the order of labels
-    order = np.argsort(-np.take_along_axis(scores, found, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(found, order, axis=1)
+    return nearest_first(-scores, k, Rounding(score_slack(scores)))
 
 
 @dataclass(frozen=True)
@@ -238,7 +230,7 @@ class Proportional(Rule):
         w = np.ones(n) if weights is None else weights
         predicted = np.concatenate([np.zeros((g, m, 1)), np.cumsum(w[order], axis=-1)], axis=-1)
         off = np.abs(predicted - (truth @ w)[:, None])
-        off[..., 1:-1][ordered[..., 1:] == ordered[..., :-1]] = np.inf  # would cut ties apart
+        off[..., 1:-1][same_scores(ordered)] = np.inf  # would cut ties apart
         return cut_thresholds(ordered, off.argmin(axis=-1))
 
 

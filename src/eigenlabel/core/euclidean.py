@@ -11,6 +11,7 @@ from eigenlabel.core.operators import is_sparse, row_blocks
 from eigenlabel.core.ties import ACCURACY, Rounding, precision
 
 PRODUCTS = 8  # inner products err by less than this multiple of precision and squared lengths
+FEW = 100  # samples whose median is the centre
 MANY = 0.1  # share of inaccurate entries above which all entries are computed from differences
 
 
@@ -22,33 +23,36 @@ class EuclideanDistances:
     """The distances from any samples to samples Z (n, d), dense or CSR, in float64.
 
     ``|x - z|^2 = |x|^2 + |z|^2 - 2 x'z`` loses digits if the samples are close together compared
-    with their lengths. Dense samples are therefore centred, and the entries that are still
-    inaccurate are computed from differences. The relative error is at most ``ACCURACY``.
+    with their lengths. Dense samples are therefore centred, by the median of some of them that no
+    outlier moves, and the entries that are still inaccurate are computed from differences. The
+    relative error is at most ``ACCURACY``.
     """
 
     def __init__(self, Z: Matrix) -> None:
+        self._Z = Z
         self._centre = np.zeros(Z.shape[1])
         if not is_sparse(Z) and Z.shape[0]:
-            self._centre = Z.mean(axis=0, dtype=float)
-        self._Z = self._prepare(Z)
-        self._lengths = _squares(self._Z)
+            some = Z[:: -(-Z.shape[0] // FEW)]
+            self._centre = np.median(some.astype(float), axis=0)
+        self._centred = self._centre_rows(Z)
+        self._lengths = _squares(self._centred)
 
-    def _prepare(self, X: Matrix) -> Matrix:
-        return X.astype(float) if is_sparse(X) else np.asarray(X, dtype=float) - self._centre
+    def _centre_rows(self, X: Matrix) -> Matrix:
+        return X.astype(float) if is_sparse(X) else X - self._centre
 
     def __call__(self, X: Matrix) -> Floats:
         """Return the distances (rows of X, rows of Z); X becomes dense or sparse as Z is."""
         if is_sparse(X) != is_sparse(self._Z):
             X = X.toarray() if is_sparse(X) else sp.csr_array(X)
-        X = self._prepare(X)
-        own = _squares(X)
-        products = (-2.0 * X) @ self._Z.T
+        centred = self._centre_rows(X)
+        own = _squares(centred)
+        products = (-2.0 * centred) @ self._centred.T
         D = products.toarray() if is_sparse(products) else np.asarray(products)
         D += own[:, None]
         D += self._lengths
         rows, columns = self._inaccurate(D, own)
         if len(rows) > MANY * D.size and not is_sparse(X):
-            return np.asarray(cdist(X, self._Z))
+            return np.asarray(cdist(X.astype(float), self._Z.astype(float)))
         for part in row_blocks(len(rows), X.shape[1]):
             D[rows[part], columns[part]] = self._differences(X, rows[part], columns[part])
         return np.asarray(np.sqrt(D, out=D))
@@ -62,7 +66,7 @@ class EuclideanDistances:
         return rows[small], columns[small]
 
     def _differences(self, X: Matrix, rows: Ints, columns: Ints) -> Floats:
-        return _squares(X[rows] - self._Z[columns])
+        return _squares(X[rows].astype(float) - self._Z[columns].astype(float))
 
 
 def distance_rounding(X: Matrix, dtype: Any = None) -> Rounding:

@@ -102,3 +102,24 @@ def tied_order(values: Floats, tolerance: Any) -> Ints:
     rank = np.empty_like(group)
     np.put_along_axis(rank, order, group, axis=-1)
     return np.asarray(np.argsort(rank, axis=-1, kind="stable"))
+
+
+def score_slack(scores: Floats) -> Floats:
+    """Return what scores may differ by along the last axis and still be equal (..., 1).
+
+    Scores are sums of terms that may be as large as the largest score.
+    """
+    size = np.abs(np.where(np.isfinite(scores), scores, 0.0))
+    share = max(SAFETY * precision(scores.dtype), ACCURACY)
+    return np.asarray(share * size.max(axis=-1, keepdims=True, initial=0.0), dtype=float)
+
+
+def first_largest(values: Floats) -> Ints:
+    """Return the first index along the first axis whose value is the largest, up to rounding.
+
+    NaN never is; the index is 0 where all values are NaN.
+    """
+    some = np.where(np.isnan(values), -np.inf, values)
+    top = some.max(axis=0)
+    slack = ACCURACY * np.where(np.isfinite(top), np.abs(top), 0.0)
+    return np.asarray(np.argmax(some >= top - slack, axis=0))

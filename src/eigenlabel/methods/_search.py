@@ -8,6 +8,7 @@ from sklearn.model_selection import check_cv
 
 from eigenlabel._validation import check_number, is_list_of_splits, take_rows
 from eigenlabel.core.heldout import Fold
+from eigenlabel.core.ties import ACCURACY, first_largest
 from eigenlabel.labels import LabelCodec
 from eigenlabel.model_selection import MultilabelStratifiedKFold
 from eigenlabel.scoring import GridScorer
@@ -119,13 +120,16 @@ def make_scorer(
 
 
 def find_best(pooled: np.ndarray, scoring: Any) -> int:
-    """Give the first of the best grid points, which go from the simplest to the least simple."""
+    """Return the first of the best grid points, which go from the simplest to the least simple.
+
+    Figures that differ by no more than rounding are equal.
+    """
     if np.isnan(pooled).all():
         raise ValueError(
             f"scoring={scoring!r} is undefined (NaN) at every grid point: the held-out "
             "samples may have too few positives. Use another scoring or fewer folds."
         )
-    return int(np.nanargmax(pooled))
+    return int(first_largest(pooled))
 
 
 def tabulate(
@@ -137,8 +141,8 @@ def tabulate(
     }
     results["params"] = [dict(zip(keys, point, strict=True)) for point in points]
     results["pooled_test_score"] = pooled
-    order = np.sort(-pooled)
-    results["rank_test_score"] = np.searchsorted(order, -pooled) + 1
+    slack = ACCURACY * np.abs(pooled)  # equal points share the best rank of them
+    results["rank_test_score"] = np.searchsorted(np.sort(-pooled), -pooled - slack) + 1
     if split.shape[1]:
         for k in range(split.shape[1]):
             results[f"split{k}_test_score"] = split[:, k]

@@ -26,6 +26,7 @@ from eigenlabel._warnings import (
     ignored,
 )
 from eigenlabel.core.heldout import Fold
+from eigenlabel.core.ties import first_largest
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods._base import ScoreClassifier
 from eigenlabel.methods._routing import make_router, requesting_weights, route_fit
@@ -141,8 +142,8 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
         table = self.cv_results_["label_test_score"]
         undefined = np.isnan(table).all(axis=0)
         # Labels that tell nothing take what is best for the others.
-        common = int(table[:, ~undefined].mean(axis=1).argmax()) if not undefined.all() else 0
-        best = np.where(undefined, common, table.argmax(axis=0))
+        common = int(first_largest(table[:, ~undefined].mean(axis=1))) if not undefined.all() else 0
+        best = np.where(undefined, common, first_largest(table))
         self.best_params_ = [candidates[k] for k in best]
         self.best_scores_ = table[best, np.arange(Y.shape[1])]
         self.estimators_ = [

@@ -25,6 +25,7 @@ from eigenlabel._validation import (
     take_rows,
 )
 from eigenlabel._warnings import ignored
+from eigenlabel.core.ties import first_largest
 from eigenlabel.labels import LabelCodec, check_label_matrix
 from eigenlabel.methods._routing import make_router, requesting_weights, route_fit
 from eigenlabel.methods._scores import scores_matrix
@@ -247,9 +248,8 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.path_ = _path(projection, classifier, X, Y, dimensions, self.cv, self.scoring, routed)
         means = self.path_.scores.mean(axis=1)
         means = means if METRICS[self.scoring].greater_is_better else -means
-        means = np.where(np.isnan(means), -np.inf, means)
         order = np.argsort(self.path_.dimensions, kind="stable")
-        best = order[int(np.argmax(means[order]))]
+        best = order[int(first_largest(means[order]))]
         chosen = int(self.path_.dimensions[best])
         target = Y.astype(int) if codec.multilabel else np.asarray(y).reshape(len(Y))
         self._codec = codec
