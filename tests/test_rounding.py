@@ -271,16 +271,22 @@ def test_ridge_taggers_embed_in_one_basis():
         for change in CHANGES.values():
             found = KernelRidgeTagger(kernel=kernel).fit(change(X), Y).transform(change(new))
             np.testing.assert_allclose(found, wanted, atol=1e-9)
+        order = np.random.default_rng(0).permutation(len(X))
+        permuted = KernelRidgeTagger(kernel=kernel).fit(X[order], Y[order])
+        np.testing.assert_allclose(permuted.transform(new), wanted, atol=1e-9)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_meka_counts_components_above_rounding(dtype, rng):
-    """Samples that others explain get no landmarks, whatever rounding leaves of them."""
-    X = np.repeat(rng.integers(0, 10, (12, 2)) / 10, 9, axis=0).astype(dtype)
-    for change in CHANGES.values():
-        model = MEKA(60, n_blocks=1, gamma=5.0, random_state=0).fit(change(X))
-        assert model.n_components_ == len(np.unique(X, axis=0))
-        Z = model.transform(X).astype(float)
-        K = np.exp(-5 * cdist(X, X, "sqeuclidean"))
-        # eigenvalues below 2e-10 are left out; float32 features have seven digits
-        np.testing.assert_allclose(Z @ Z.T, K, atol=1e-7 if dtype is np.float64 else 1e-4)
+def test_meka_counts_components_above_rounding(rng):
+    """Kernel values of float32 samples are those of the same values in float64."""
+    X = (rng.integers(0, 10, (200, 2)) / 10).astype(np.float32)
+    K = np.exp(-cdist(X, X, "sqeuclidean"))
+    counts = set()
+    for A in (X, X.astype(float), np.asfortranarray(X), X * np.float32(1 + 2e-7)):
+        model = MEKA(100, n_blocks=1, gamma=1.0, random_state=0).fit(A)
+        counts.add(model.n_components_)
+        Z = model.transform(A).astype(float)
+        # Float32 features have seven digits.
+        np.testing.assert_allclose(Z @ Z.T, K, atol=2e-8 if A.dtype == float else 2e-6)
+    assert len(counts) == 1
+    few = np.repeat(X[:12], 9, axis=0)
+    assert MEKA(60, n_blocks=1, gamma=1.0, random_state=0).fit(few).n_components_ <= 12
