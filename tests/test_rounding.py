@@ -21,7 +21,14 @@ from eigenlabel import (
 )
 from eigenlabel.core.eigen import descending_eigh, fix_signs, turn_equal
 from eigenlabel.core.euclidean import EuclideanDistances
-from eigenlabel.core.ties import Rounding, first_largest, nearest, nearest_first, tied_order
+from eigenlabel.core.ties import (
+    Rounding,
+    first_highest,
+    first_largest,
+    nearest,
+    nearest_first,
+    tied_order,
+)
 from eigenlabel.methods.graphs import nearest_similarities
 from eigenlabel.methods.kernels import Kernel
 from test_estimator_checks import instances
@@ -200,6 +207,8 @@ def test_ties_go_by_index_and_differences_do_not():
     assert first_largest(np.array([np.nan, 0.1 + 0.2, 0.3, 0.29])) == 1
     assert first_largest(np.array([0.3, 0.1 + 0.2])) == 0
     assert first_largest(np.array([np.nan, np.nan])) == 0
+    scores = np.array([[0.3, 0.1 + 0.2, -5.0], [0.1, 0.3, 0.2], [-np.inf, -np.inf, 1.0]])
+    np.testing.assert_array_equal(first_highest(scores), [0, 1, 2])
 
 
 @pytest.mark.parametrize("name", ["linear", "rbf", "laplacian", "poly", "sigmoid", "cosine"])

@@ -18,6 +18,7 @@ from eigenlabel._warnings import (
     warn,
 )
 from eigenlabel.core.operators import CentredOperator
+from eigenlabel.core.ties import first_highest
 
 HINT = "Use sklearn.preprocessing.MultiLabelBinarizer to turn lists of labels into a 0/1 matrix."
 MISSING = (
@@ -268,7 +269,7 @@ class LabelCodec:
         if self.kind == "matrix":
             return self.decode(scores > thresholds)
         if self.kind == "multiclass":
-            return self.classes[scores.argmax(axis=1)]
+            return self.classes[first_highest(scores)]
         if len(self.classes) == 1:
             return np.repeat(self.classes, len(scores))
         return self.classes[(scores[:, 0] > 0).astype(int)]

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
 from eigenlabel._validation import take_rows, takes_weights
+from eigenlabel.core.ties import first_highest
 from eigenlabel.labels import LabelCodec
 from eigenlabel.metrics import METRICS, Metric, f1_from_counts
 from eigenlabel.thresholds import Rule
@@ -145,7 +146,8 @@ class GridScorer:
             )
         if self.codec.kind == "multiclass":
             classes = np.arange(scores.shape[1])[:, None]
-            return self.truth, scores.argmax(axis=1)[:, None] == classes
+            chosen = first_highest(np.moveaxis(scores, 1, -1))
+            return self.truth, chosen[:, None] == classes
         decided = [rule.decide(s.T, t).T for s, t in zip(scores, thresholds, strict=True)]
         return self.truth, np.stack(decided)
 

@@ -124,8 +124,10 @@ class RowSpace:
 
     def keep(self, values: Floats) -> int:
         """Count the descending eigenvalues of a problem in Z whose directions are not rounding."""
-        kernel = isinstance(self.factor, GramFactor) and self.factor.operator is None
-        return positive_count(values, tol=np.sqrt(self.factor.precision) if kernel else 0.0)
+        tol = 0.0
+        if isinstance(self.factor, GramFactor) and self.factor.operator is None:
+            tol = float(np.sqrt(self.factor.precision))
+        return positive_count(values, tol=tol)
 
     def data(self) -> Floats:
         """Give Z (n, p); its columns are orthogonal."""

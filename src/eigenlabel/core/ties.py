@@ -36,15 +36,6 @@ class Rounding:
     absolute: Any = 0.0
     relative: float = 0.0
 
-    def __getitem__(self, rows: Any) -> "Rounding":
-        """Return the bound for some rows of the values."""
-        some = self.absolute if np.ndim(self.absolute) == 0 else self.absolute[rows]
-        return Rounding(some, self.relative)
-
-    def scaled(self, factor: float) -> "Rounding":
-        """Return the bound for values that are multiplied by a factor."""
-        return Rounding(self.absolute * factor, self.relative)
-
     def at(self, values: Floats) -> Floats:
         """Return the bound for each value; infinite values are exact."""
         size = np.abs(values)
@@ -123,3 +114,9 @@ def first_largest(values: Floats) -> Ints:
     top = some.max(axis=0)
     slack = ACCURACY * np.where(np.isfinite(top), np.abs(top), 0.0)
     return np.asarray(np.argmax(some >= top - slack, axis=0))
+
+
+def first_highest(scores: Floats) -> Ints:
+    """Return the first index along the last axis whose score is the highest, up to rounding."""
+    top = scores.max(axis=-1, keepdims=True)
+    return np.asarray(np.argmax(scores >= top - score_slack(scores), axis=-1))

@@ -16,6 +16,7 @@ from eigenlabel._validation import check_number
 from eigenlabel.core.eigen import descending_eigh, positive_count
 from eigenlabel.core.elastic_net import ElasticNets
 from eigenlabel.core.operators import CentredOperator, total_weight, weighted_mean
+from eigenlabel.core.ties import first_highest
 from eigenlabel.labels import LabelCodec
 
 MAX_DISCRETE_LABELS = 20
@@ -285,5 +286,5 @@ def best_label_sets(theta: np.ndarray, targets: np.ndarray) -> np.ndarray:
         inner = np.zeros((len(linear), 1))
         for k in range(m):
             inner = np.concatenate([inner, inner + linear[:, k : k + 1]], axis=1)
-        best[start : start + step] = (squares - 2 * inner).argmin(axis=1)
+        best[start : start + step] = first_highest(2 * inner - squares)
     return (best[:, None] >> np.arange(m)) & 1 == 1

@@ -18,6 +18,7 @@ from eigenlabel._validation import (
     check_weights,
 )
 from eigenlabel._warnings import warn
+from eigenlabel.core.ties import first_highest
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods._base import ScoreClassifier
 from eigenlabel.methods.optimal_scoring import Penalty, ScoreProblem, best_label_sets
@@ -146,7 +147,7 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
         if self._codec.kind == "binary":
             places = places[:1] * np.arange(2 if len(self.classes_) == 2 else 1)[:, None]
         nearest = (Z + offset) @ places.T - 0.5 * (places**2).sum(axis=1)
-        return self.classes_[nearest.argmax(axis=1)]
+        return self.classes_[first_highest(nearest)]
 
     def selected_features(self) -> list[np.ndarray]:
         """List the features that each score uses, heaviest first, by name if X had names."""
