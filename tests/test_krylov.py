@@ -283,10 +283,10 @@ def test_other_verbs_are_those_of_the_exact_factor(rng, weighted, centre):
 def test_auto_takes_products_when_neither_side_fits(rng, monkeypatch):
     operator = CentredOperator(rng.standard_normal((30, 20)))
     assert isinstance(factorise(operator), CovarianceFactor)
-    assert isinstance(factorise(operator, max_memory=24 * 20 * 20), CovarianceFactor)
-    assert isinstance(factorise(operator, max_memory=24 * 20 * 20 - 1), KrylovFactor)
+    assert isinstance(factorise(operator, max_memory=40 * 20 * 20), CovarianceFactor)
+    assert isinstance(factorise(operator, max_memory=40 * 20 * 20 - 1), KrylovFactor)
     assert isinstance(factorise(operator, route="krylov"), KrylovFactor)
-    monkeypatch.setattr(spectral, "memory_limit", lambda: 24.0 * 20 * 20 - 1)
+    monkeypatch.setattr(spectral, "memory_limit", lambda: 40.0 * 20 * 20 - 1)
     assert isinstance(factorise(operator), KrylovFactor)
     with pytest.raises(MemoryError, match="Use solver='krylov'"):
         factorise(operator, route="gram")

@@ -132,8 +132,8 @@ def test_the_rank_rule_knows_the_number_of_features(rng):
     assert GramFactor(X @ X.T).tolerance == rank_tolerance(5, np.float64)
 
 
-def test_three_arrays_must_fit(monkeypatch):
-    monkeypatch.setattr(spectral, "memory_limit", lambda: 3 * 8.0 * 100**2)
+def test_five_arrays_must_fit(monkeypatch):
+    monkeypatch.setattr(spectral, "memory_limit", lambda: 5 * 8.0 * 100**2)
     check_memory(100, "problem")
     with pytest.raises(MemoryError, match="101 x 101"):
         check_memory(101, "problem")

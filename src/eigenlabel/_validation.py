@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
 )
 
 from eigenlabel._warnings import warn
+from eigenlabel.core.operators import row_blocks
 
 MOST_JOBS = 10_000
 LARGEST = 1e75  # squares of squares of it are still numbers
@@ -268,7 +269,9 @@ def _variances(X: Any) -> np.ndarray:
     if sp.issparse(X):
         mean, variance = mean_variance_axis(X, axis=0)
     else:
-        mean, variance = X.mean(axis=0, dtype=float), X.var(axis=0, dtype=float)
+        mean = X.mean(axis=0, dtype=float)
+        squares = (np.square(X[rows] - mean).sum(axis=0) for rows in row_blocks(*X.shape))
+        variance = sum(squares, np.zeros(X.shape[1])) / max(1, X.shape[0])
     return beyond_rounding(variance, mean, X.dtype)
 
 

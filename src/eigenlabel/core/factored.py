@@ -27,6 +27,7 @@ from eigenlabel.core.spectral import (
     Factor,
     GramFactor,
     PrimalFactor,
+    exact_memory,
     scaled_gram,
 )
 
@@ -88,7 +89,8 @@ class ExactSide:
             M = scaled_gram(factor.K, factor.root, factor.centre)
         else:
             M = factor.operator.covariance()
-        self.Q, self.lam = diagonalise(M, factor.tolerance, factor.total * shift)
+        shift = factor.total * shift
+        self.Q, self.lam = diagonalise(M, factor.tolerance, shift, overwrite=True)
         self.dual = isinstance(factor, GramFactor)
         # Dual coefficients meet in the metric of the Gram matrix.
         self.gain = self.lam if self.dual else np.ones_like(self.lam)
@@ -283,5 +285,5 @@ def factored_memory(
     p = min(n, d)
     k = min(r, p, m)
     held = 8.0 * (m * (3 * k if exact else 4 * k + 3) + 3 * n * k + 2 * d * k + full * d * m)
-    solve = 5 * 8.0 * p * p if exact else 8.0 * (d * k + 6 * d + 2 * n)
+    solve = exact_memory(p) if exact else 8.0 * (d * k + 6 * d + 2 * n)
     return held + solve, solve

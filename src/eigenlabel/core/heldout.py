@@ -16,7 +16,7 @@ Two ways to the same numbers, chosen by their cost:
 Where no factor fits in memory, each fold is solved for all shifts at once by its own products.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,12 +31,18 @@ from eigenlabel.core.spectral import (
     Factor,
     GramFactor,
     centre_gram,
+    exact_memory,
     scaled_gram,
+    weighted_gram,
 )
-from eigenlabel.core.statistics import Statistics, left_out
+from eigenlabel.core.statistics import Statistics, leave_out, left_out
 
 Fold = tuple[Ints | None, Ints]  # training rows (None: all the others), test rows
 Pairs = Sequence[tuple[int, int]]
+# Square arrays of the smaller side of X that exist at once while folds are reduced, beside the
+# rotated rows of all folds. Measured by benchmarks/bench_memory.py.
+TUNING_ARRAYS = 7
+COLUMNS = 256  # of coefficients whose scores are predicted at once
 
 
 @dataclass(frozen=True)
@@ -67,9 +73,11 @@ class SingleFold:
         finite = [i for i in solved if np.isfinite(self.shifts[i])]
         flat = np.broadcast_to(self.mean, (1, self.rows.shape[1], len(self.mean)))
         scores = dict.fromkeys(solved, flat)
-        if finite:
-            stacked = self.predict(np.hstack([solved[i] for i in finite]))
-            for i, part in zip(finite, np.split(stacked, len(finite), axis=1), strict=True):
+        step = max(1, COLUMNS // max(1, len(self.mean)))
+        for start in range(0, len(finite), step):
+            some = finite[start : start + step]
+            stacked = self.predict(np.hstack([solved[i] for i in some]))
+            for i, part in zip(some, np.split(stacked, len(some), axis=1), strict=True):
                 scores[i] = (part + self.mean)[None]
         images = {j: self.metric(solved[j]) for j in {j for _, j in pairs}}
         return scores, np.stack([(solved[i].T @ images[j])[None] for i, j in pairs])
@@ -83,16 +91,17 @@ def _gram_fold(factor: GramFactor, T: Floats, fold: Fold, shifts: Sequence[float
     cross = factor.K[np.ix_(train, test)]
     mean = np.zeros(T.shape[1])
     if factor.centre:
-        K, row_mean = centre_gram(K, weights)
+        K, row_mean = centre_gram(K, weights, overwrite=True)
         cross -= row_mean[:, None]
         mean = weighted_mean(T[train], weights)
     right = T[train] - mean
     if root is not None:
         right, cross = root[:, None] * right, root[:, None] * cross
     total = float(len(train)) if weights is None else float(weights.sum())
-    M = scaled_gram(K, root, factor.centre)
-    system = ReducedSystem(M, right, [total * s for s in shifts], factor.tolerance)
+    M = scaled_gram(K, root, factor.centre, overwrite=True)
+    system = ReducedSystem(M, right, [total * s for s in shifts], factor.tolerance, overwrite=True)
     C = system.reduction.rotate(cross)
+    system.drop_rotation()
     return SingleFold(
         rows=test[None],
         shifts=shifts,
@@ -111,37 +120,82 @@ def _covariance_fold(
     shifts: Sequence[float],
     centre: bool,
     tolerance: float,
-) -> SingleFold:
-    """Reduce a training part given by its statistics; ``tested`` is about their origin."""
+    pairs: Pairs = (),
+) -> "SingleFold | SolvedFold":
+    """Reduce a training part given by its statistics; ``tested`` is about their origin.
+
+    The products of the statistics are overwritten. If the scores of all shifts are smaller than
+    the rows and the rotation, they are computed at once, and neither of these stays.
+    """
     M, right = statistics.products(centre)
-    x = statistics.x  # all that predictions need of the statistics
-    system = ReducedSystem(M, right, [statistics.n * s for s in shifts], tolerance)
-
-    def predict(y: Floats) -> Floats:
-        U = system.reduction.restore(y)
-        scores = tested.matmat(U)
-        return scores - x @ U if centre else scores
-
-    return SingleFold(
+    system = ReducedSystem(M, right, [statistics.n * s for s in shifts], tolerance, overwrite=True)
+    settle = bool(pairs) and right.shape[1] * len(shifts) <= min(tested.shape)
+    by_rows = not settle and tested.shape[0] < tested.shape[1]
+    fold = SingleFold(
         rows=test[None],
         shifts=shifts,
         total=statistics.n,
         system=system,
         mean=statistics.t if centre else np.zeros(right.shape[1]),
-        predict=predict,
+        predict=_predictor(system, tested, statistics.x if centre else None, by_rows),
         metric=lambda b: b,
     )
+    if not settle:
+        return fold
+    scores, inner = fold.evaluate(pairs)
+    return SolvedFold(fold.rows, scores, dict(zip(pairs, inner, strict=True)))
+
+
+def _predictor(
+    system: ReducedSystem, tested: CentredOperator, offset: Floats | None, by_rows: bool
+) -> Callable[[Floats], Floats]:
+    """Return the function from rotated coefficients to scores of ``tested``, less the offset.
+
+    ``by_rows`` rotates the rows themselves and drops the rotation, which is larger.
+    """
+    if not by_rows:
+
+        def predict(y: Floats) -> Floats:
+            U = system.reduction.restore(y)
+            scores = tested.matmat(U)
+            return scores if offset is None else scores - offset @ U
+
+        return predict
+    rows = tested.rmatmat(np.eye(tested.shape[0]))  # (d, size)
+    if offset is not None:
+        rows -= offset[:, None]
+    C = system.reduction.rotate(rows)
+    system.drop_rotation()
+    return lambda y: np.asarray(C.T @ y)
+
+
+def tuning_arrays(n: int, d: int, n_folds: int) -> float:
+    """Bound the number of square arrays, of the smaller side of X, that :func:`heldout` holds."""
+    return TUNING_ARRAYS + min(max(1.0, n / d), n_folds)
 
 
 def _training_statistics(
-    operator: CentredOperator, T: Floats, folds: Sequence[Fold]
-) -> Iterable[Statistics]:
-    """Collect the statistics of each training part; a partition is read once."""
-    n = operator.shape[0]
+    operator: CentredOperator, T: Floats, folds: Sequence[Fold], max_memory: float
+) -> Iterator[Statistics]:
+    """Collect the statistics of each training part.
+
+    The rows of a partition are read once if the statistics of all its parts fit in memory and
+    reading them takes a large share of the time; else about log2(folds) times.
+    """
+    n, d = operator.shape
     if not is_partition(n, folds):
         parts_of = (training_rows(n, fold) for fold in folds)
-        return (Statistics.of(operator.rows(train), T[train]) for train in parts_of)
-    return left_out([Statistics.of(operator.rows(test), T[test]) for _, test in folds])
+        return (Statistics.of(operator.rows(train, copy=False), T[train]) for train in parts_of)
+    tests = [test for _, test in folds]
+
+    def collect(start: int, stop: int) -> Statistics:
+        rows = np.sort(np.concatenate(tests[start:stop]))
+        return Statistics.of(operator.rows(rows, copy=False), T[rows])
+
+    stored = tuning_arrays(n, d, len(folds)) + len(folds)
+    if n > 2 * d and exact_memory(d, stored) <= max_memory:
+        return left_out([collect(k, k + 1) for k in range(len(folds))])
+    return leave_out(collect, len(folds))
 
 
 @dataclass(frozen=True)
@@ -250,9 +304,10 @@ FoldBlock = SingleFold | SmallFolds | SolvedFold
 def _spectral_basis(factor: GramFactor | CovarianceFactor, shift: float) -> tuple[Floats, Floats]:
     """Give eigenvectors (n, t) and eigenvalues (t,) of the scaled, centred Gram matrix."""
     if isinstance(factor, GramFactor):
-        K = factor.K if factor.root is None else factor.root[:, None] * factor.K * factor.root
-        return diagonalise(K, factor.tolerance, shift)
-    V, lam = diagonalise(factor.operator.covariance(), factor.tolerance, shift)
+        K = weighted_gram(factor.K, factor.root)
+        return diagonalise(K, factor.tolerance, shift, overwrite=True)
+    covariance = factor.operator.covariance()
+    V, lam = diagonalise(covariance, factor.tolerance, shift, overwrite=True)
     Q = factor.operator.matmat(V / np.sqrt(lam))
     weights = factor.operator.weights
     return (Q if weights is None else np.sqrt(weights)[:, None] * Q), lam
@@ -321,6 +376,7 @@ def heldout(
     folds: Sequence[Fold],
     shifts: Sequence[float],
     pairs: Pairs = (),
+    max_memory: float = float("inf"),
 ) -> list[FoldBlock]:
     """Prepare the exact held-out scores of every shift for every fold.
 
@@ -332,7 +388,8 @@ def heldout(
     T : (n, m) targets, not centred
     folds : training and test rows of each fold
     shifts : distinct, ``inf`` allowed as the last
-    pairs : of shifts that will be evaluated; Krylov factors have no others afterwards
+    pairs : of shifts that will be evaluated; if they are given, there may be no others afterwards
+    max_memory : bytes that decide whether the statistics of all folds exist at once
     """
     if isinstance(factor, (KrylovFactor, KernelKrylovFactor)):
         return [_krylov_fold(factor, T, fold, shifts, pairs) for fold in folds]
@@ -342,13 +399,14 @@ def heldout(
         return list(_small_folds(factor, T, folds, shifts))
     if isinstance(factor, GramFactor):
         return [_gram_fold(factor, T, fold, shifts) for fold in folds]
-    statistics = _training_statistics(factor.operator, T, folds)
-    return [
-        _covariance_fold(
-            part, factor.operator.rows(test), test, shifts, factor.centre, factor.tolerance
-        )
-        for part, (_, test) in zip(statistics, folds, strict=True)
-    ]
+    statistics = _training_statistics(factor.operator, T, folds, max_memory)
+
+    def covariance_fold(test: Ints) -> FoldBlock:  # a function: no name keeps the last statistics
+        tested = factor.operator.rows(test, copy=False)
+        centre, tolerance = factor.centre, factor.tolerance
+        return _covariance_fold(next(statistics), tested, test, shifts, centre, tolerance, pairs)
+
+    return [covariance_fold(test) for _, test in folds]
 
 
 def heldout_of_statistics(
@@ -357,7 +415,7 @@ def heldout_of_statistics(
     tests: Sequence[Ints],
     shifts: Sequence[float],
     centre: bool,
-) -> list[SingleFold]:
+) -> list[SingleFold | SolvedFold]:
     """Prepare held-out scores of some rows X when all that is left of the samples is statistics.
 
     Parameters

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import blas
 
-from eigenlabel.core._types import Floats, Matrix
+from eigenlabel.core._types import Floats, Ints, Matrix
 
 BLOCK_BYTES = 32 * 2**20
+TILE = 512  # rows and columns of a tile: transposed tiles stay in the cache
 PIECE = 2**12  # rows that are summed in their own precision
 PARALLEL = 2**24  # multiplications of a sparse product from which threads pay
 
@@ -66,6 +68,38 @@ def row_blocks(length: int, width: int) -> Iterator[slice]:
     step = max(1, BLOCK_BYTES // (8 * max(1, width)))
     for start in range(0, length, step):
         yield slice(start, min(length, start + step))
+
+
+def less_outer(A: Floats, x: Floats, w: float, t: Floats | None = None) -> Floats:
+    """Compute ``A - w x t'`` in place of A, a strip at a time; t is x by default."""
+    t = x if t is None else t
+    if w == 0 or not x.any():
+        return A
+    step = max(1, 2**18 // max(1, A.shape[1]))
+    for start in range(0, len(x), step):
+        A[start : start + step] -= np.outer(w * x[start : start + step], t)
+    return A
+
+
+def mirror(A: Floats) -> Floats:
+    """Copy the upper triangle of a square matrix onto its lower one, in place."""
+    for i in range(0, len(A), TILE):
+        rows = slice(i, i + TILE)
+        tile = A[rows, rows]
+        tile[:] = np.triu(tile) + np.triu(tile, 1).T
+        for j in range(i + TILE, len(A), TILE):
+            columns = slice(j, j + TILE)
+            A[columns, rows] = A[rows, columns].T
+    return A
+
+
+def add_products(G: Floats, block: Floats, *, of_rows: bool) -> None:
+    """Add the inner products of the columns of a block, or of its rows, to G's upper triangle.
+
+    The product is added in place: it needs no second array of the size of G.
+    """
+    if block.size:
+        blas.dsyrk(1.0, block.T, beta=1.0, c=G.T, trans=of_rows, lower=1, overwrite_c=1)
 
 
 def n_threads() -> int:
@@ -159,6 +193,7 @@ class CentredOperator:
         self.weights = weights
         self.mean: Floats = weighted_mean(X, weights) if centre else np.zeros(X.shape[1])
         self._X = X
+        self._index: Ints | None = None  # rows of a dense X that count, if not all
         self._rest = self.mean  # what is still to subtract from the stored matrix
         if is_sparse(X) and centre:
             self._X, offset = centre_full_columns(X, self.mean)
@@ -172,7 +207,8 @@ class CentredOperator:
         return operator
 
     def _dense(self, rows: slice, columns: slice = slice(None)) -> Floats:
-        block: Floats = self._X[rows, columns] - self._rest[columns]
+        X = self._X[rows, columns] if self._index is None else self._X[self._index[rows], columns]
+        block: Floats = X - self._rest[columns]
         return block
 
     @property
@@ -226,9 +262,8 @@ class CentredOperator:
             return K
         K = np.zeros((self.shape[0], self.shape[0]))
         for columns in row_blocks(self.shape[1], self.shape[0]):
-            block = self._dense(slice(None), columns)
-            K += block @ block.T
-        return K
+            add_products(K, self._dense(slice(None), columns), of_rows=True)
+        return mirror(K)
 
     def column_squares(self) -> Floats:
         """Sum the squared entries of each column of Xc, weighted by row (d,)."""
@@ -245,22 +280,21 @@ class CentredOperator:
         """Sum the squared entries of Xc, weighted by row."""
         return float(self.column_squares().sum())
 
-    def rows(self, index: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> "CentredOperator":
-        """Restrict to some rows, keeping the mean of all of them."""
+    def rows(self, index: Ints, *, copy: bool = True) -> "CentredOperator":
+        """Restrict to some rows, keeping the mean of all of them.
+
+        Without ``copy``, the rows of a dense X are gathered anew for each product.
+        """
         part = object.__new__(CentredOperator)
-        part._X, part._rest, part.mean, part.dtype = (
-            self._X[index],
-            self._rest,
-            self.mean,
-            self.dtype,
-        )
+        part._rest, part.mean, part.dtype = self._rest, self.mean, self.dtype
+        whole = index if self._index is None else self._index[index]
+        keep = self.dense and not copy
+        part._X, part._index = (self._X, whole) if keep else (self._X[whole], None)
         part.shape = (len(index), self.shape[1])
         part.weights = None if self.weights is None else self.weights[index]
         return part
 
-    def recentred(
-        self, index: "np.ndarray[tuple[int], np.dtype[np.intp]]", centre: bool
-    ) -> "CentredOperator":
+    def recentred(self, index: Ints, centre: bool) -> "CentredOperator":
         """Restrict to some rows and subtract their own mean."""
         part = self.rows(index)
         if centre:
@@ -270,11 +304,11 @@ class CentredOperator:
             part.mean, part._rest = part.mean + left, part._rest + left
         return part
 
-    def columns(self, index: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> "CentredOperator":
+    def columns(self, index: Ints) -> "CentredOperator":
         """Restrict to some columns."""
         part = object.__new__(CentredOperator)
         part._X, part._rest, part.mean = self._X[:, index], self._rest[index], self.mean[index]
-        part.dtype, part.weights = self.dtype, self.weights
+        part.dtype, part.weights, part._index = self.dtype, self.weights, self._index
         part.shape = (self.shape[0], len(index))
         return part
 
@@ -284,19 +318,19 @@ class CentredOperator:
             G = np.zeros((self.shape[1], self.shape[1]))
             for rows in row_blocks(*self.shape):
                 block = self._dense(rows)
-                w = 1.0 if self.weights is None else self.weights[rows, None]
-                G += block.T @ (w * block)
-            return G
+                if self.weights is not None:
+                    block *= np.sqrt(self.weights[rows, None])
+                add_products(G, block, of_rows=False)
+            return mirror(G)
         n, weights = self.shape[0], self.weights
         root = np.ones(n) if weights is None else np.sqrt(weights)
         X: Matrix = self._X
         scaled = X if weights is None else X.multiply(root[:, None]).tocsr()
         G = _sparse_outer(scaled.T)
         total = np.asarray(scaled.T @ root)  # X' W 1
-        G -= np.outer(total, self._rest)
-        G -= np.outer(self._rest, total)
-        G += total_weight(n, weights) * np.outer(self._rest, self._rest)
-        return G
+        less_outer(G, total, 1.0, self._rest)
+        less_outer(G, self._rest, 1.0, total)
+        return less_outer(G, self._rest, -total_weight(n, weights))
 
     def cross_covariance(self, other: "CentredOperator") -> Floats:
         """Xc' diag(weights) Zc for another operator Zc with the same rows."""

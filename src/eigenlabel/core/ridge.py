@@ -11,8 +11,8 @@
 A reduced system works in *rotated* coordinates ``Z'y``, in which inner products are the same.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,28 +21,32 @@ from scipy.linalg import lapack
 
 from eigenlabel.core._types import Floats
 from eigenlabel.core.eigen import rank_tolerance
+from eigenlabel.core.operators import mirror, row_blocks
 
 # A solve loses about eps * largest / smallest eigenvalue; what would lose more is treated apart.
 SAFE = float(np.sqrt(np.finfo(np.float64).eps))
 FEW_SHIFTS = 4
+COLUMNS = 1024  # that are rotated at once, so that their copy is small
 
 
 @dataclass(frozen=True)
 class TridiagonalReduction:
     """M = Z J Z' with J tridiagonal and Z a product of Householder reflectors."""
 
-    reflectors: Floats  # (p - 1, p - 1), as LAPACK stores them
+    reflectors: Floats  # (p, p - 1), as LAPACK stores them; what lies in the last row is unused
     tau: Floats
     diagonal: Floats  # (p,)
     off_diagonal: Floats  # (p - 1,)
 
     def _apply(self, B: Floats, trans: str) -> Floats:
         out = np.array(B, order="F")
-        if len(self.tau) and out.shape[1]:
-            work = 64 * out.shape[1]
-            tail, _, info = lapack.dormqr("L", trans, self.reflectors, self.tau, out[1:], work)
+        for start in range(0, out.shape[1] if len(self.tau) else 0, COLUMNS):
+            tail = np.asfortranarray(out[1:, start : start + COLUMNS])
+            tail, _, info = lapack.dormqr(
+                "L", trans, self.reflectors, self.tau, tail, 64 * tail.shape[1], overwrite_c=1
+            )
             _check_lapack("ormqr", info)
-            out[1:] = tail
+            out[1:, start : start + COLUMNS] = tail
         return out
 
     def rotate(self, B: Floats) -> Floats:
@@ -76,6 +80,10 @@ class TridiagonalReduction:
             ends = [float(lam[0]), float(lam[-1])]
         return ends[0], ends[1]
 
+    def without_rotation(self) -> "TridiagonalReduction":
+        """Return J alone, for work in rotated coordinates: Z is as large as M."""
+        return replace(self, reflectors=self.reflectors[:0, :0].copy())
+
     def apply(self, R: Floats) -> Floats:
         """Rotated M y of a rotated y."""
         JR = self.diagonal[:, None] * R
@@ -101,31 +109,61 @@ def kept(lam: Floats, tolerance: float, shift: float) -> "np.ndarray[Any, np.dty
     return np.asarray((lam > tolerance * lam[-1]) & (lam > 0))
 
 
-def diagonalise(M: Floats, tolerance: float, shift: float = 0.0) -> tuple[Floats, Floats]:
-    """Give eigenvectors (p, t) and eigenvalues (t,) that count beside a shift; 9 p^3 or so."""
+def own_copy(M: Floats) -> Floats:
+    """Copy M so that its transpose is in the order that LAPACK overwrites."""
+    return np.array(M, dtype=float, order="C")
+
+
+def eigenvectors(M: Floats) -> tuple[Floats, Floats]:
+    """Return ascending eigenvalues and the eigenvectors of a symmetric M, which is overwritten.
+
+    LAPACK's workspace takes two more arrays of its size.
+    """
+    lam, Q = sl.eigh(M.T, overwrite_a=True, driver="evd", check_finite=False)
+    return np.asarray(lam), np.asarray(Q)
+
+
+def diagonalise(
+    M: Floats, tolerance: float, shift: float = 0.0, overwrite: bool = False
+) -> tuple[Floats, Floats]:
+    """Return the eigenvectors (p, t) and eigenvalues (t,) that count beside a shift; 9 p^3 or so.
+
+    With ``overwrite``, M is used as the workspace.
+    """
     if M.shape[0] == 0:
         return np.zeros((0, 0)), np.zeros(0)
-    lam, Q = np.linalg.eigh(M)
-    keep = kept(lam, tolerance, shift)
-    return Q[:, keep], lam[keep]
+    lam, Q = eigenvectors(M if overwrite else own_copy(M))
+    first = len(lam) - int(np.count_nonzero(kept(lam, tolerance, shift)))  # they ascend
+    return Q[:, first:], lam[first:]
 
 
-def tridiagonalise(M: Floats) -> TridiagonalReduction:
-    """Reduce M to tridiagonal form; 4 p^3 / 3."""
+def tridiagonalise(M: Floats, overwrite: bool = False) -> TridiagonalReduction:
+    """Reduce M to tridiagonal form; 4 p^3 / 3.
+
+    With ``overwrite``, the reflectors take the place of the diagonal and upper triangle of M, and
+    its lower triangle is left as it is.
+    """
     p = M.shape[0]
-    c, diagonal, off_diagonal, tau, info = lapack.dsytrd(M, lower=1, lwork=64 * max(1, p))
+    A = M if overwrite else own_copy(M)
+    c, diagonal, off_diagonal, tau, info = lapack.dsytrd(
+        A.T, lower=1, lwork=64 * max(1, p), overwrite_a=1
+    )
     _check_lapack("sytrd", info)
-    return TridiagonalReduction(np.asfortranarray(c[1:, :-1]), tau, diagonal, off_diagonal)
+    # Column j of Z starts at c[j + 1, j]. Seen from its second number on, the same memory has these
+    # starts on the diagonal, as LAPACK wants them, and no copy is needed.
+    reflectors = c.ravel(order="F")[1 : 1 + p * (p - 1)].reshape(p, p - 1, order="F")
+    return TridiagonalReduction(reflectors, tau, diagonal, off_diagonal)
 
 
 def _spectral_bound(M: Floats) -> float:
     """Bound the largest eigenvalue from above by the largest absolute row sum."""
-    return float(np.abs(M).sum(axis=1).max()) if M.shape[0] else 0.0
+    sums = (float(np.abs(M[rows]).sum(axis=1).max()) for rows in row_blocks(*M.shape))
+    return max(sums, default=0.0)
 
 
 def _cholesky_solve(M: Floats, B: Floats, shift: float) -> Floats:
     """Solve with a Cholesky factor, for shifts that make it safe."""
-    shifted = M.copy()
+    shifted = own_copy(M)
     shifted.flat[:: M.shape[0] + 1] += shift
     # The matrix is symmetric: its transpose is the same and in the order that LAPACK overwrites.
     factor = sl.cho_factor(shifted.T, lower=True, overwrite_a=True, check_finite=False)
@@ -134,20 +172,39 @@ def _cholesky_solve(M: Floats, B: Floats, shift: float) -> Floats:
 
 def careful_solve(M: Floats, B: Floats, shift: float, tolerance: float) -> Floats:
     """Solve for a shift that may be too small: scaled Cholesky if it is sound, else by rank."""
-    scaled = M.copy()
-    scaled.flat[:: M.shape[0] + 1] += shift
-    diagonal = np.diag(scaled)
-    if diagonal.size and diagonal.min() > 0:
-        d = 1 / np.sqrt(diagonal)
-        scaled = d[:, None] * scaled * d
-        norm = float(np.abs(scaled).sum(axis=0).max())
-        factor, info = lapack.dpotrf(scaled, lower=1)
-        if info == 0 and lapack.dpocon(factor, norm, uplo="L")[0] > SAFE:
-            y, info = lapack.dpotrs(factor, d[:, None] * B, lower=1)
-            _check_lapack("potrs", info)
-            return np.asarray(d[:, None] * y)
-    Q, lam = diagonalise(M, tolerance, shift)
+    return _careful_solve(lambda: own_copy(M), B, shift, tolerance)
+
+
+def _careful_solve(
+    fresh: Callable[[], Floats], B: Floats, shift: float, tolerance: float
+) -> Floats:
+    """Solve as :func:`careful_solve` does; ``fresh`` returns a copy of M to overwrite."""
+    y = _scaled_cholesky_solve(fresh(), B, shift)
+    if y is not None:
+        return y
+    Q, lam = diagonalise(fresh(), tolerance, shift, overwrite=True)
     return np.asarray(Q @ ((Q.T @ B) / (lam + shift)[:, None]))
+
+
+def _scaled_cholesky_solve(M: Floats, B: Floats, shift: float) -> Floats | None:
+    """Solve by the Cholesky factor of M scaled to unit diagonal; return None if it is not sound.
+
+    M is overwritten.
+    """
+    M.flat[:: M.shape[0] + 1] += shift
+    diagonal = np.diag(M)
+    if not diagonal.size or diagonal.min() <= 0:
+        return None
+    d = 1 / np.sqrt(diagonal)
+    M *= d[:, None]
+    M *= d
+    norm = _spectral_bound(M)
+    factor, info = lapack.dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
+    if info != 0 or lapack.dpocon(factor, norm, uplo="L")[0] <= SAFE:
+        return None
+    y, info = lapack.dpotrs(factor, d[:, None] * B, lower=1)
+    _check_lapack("potrs", info)
+    return np.asarray(d[:, None] * y)
 
 
 class ReducedSystem:
@@ -159,19 +216,39 @@ class ReducedSystem:
     B : (p, k) right-hand side
     shifts : those that will be asked for; infinity stands for the limit ``s y`` of growing s
     tolerance : relative rank tolerance
+    overwrite : M may be used as the workspace; the reflectors then take its place
     """
 
-    def __init__(self, M: Floats, B: Floats, shifts: Sequence[float], tolerance: float) -> None:
-        self.reduction = tridiagonalise(M)
+    def __init__(
+        self,
+        M: Floats,
+        B: Floats,
+        shifts: Sequence[float],
+        tolerance: float,
+        overwrite: bool = False,
+    ) -> None:
+        A = M if overwrite else own_copy(M)
+        bound, diagonal = _spectral_bound(A), np.diag(A).copy()
+        self.reduction = tridiagonalise(A, overwrite=True)
         self.R = self.reduction.rotate(B)
-        bound = _spectral_bound(M)
         doubtful = [s for s in shifts if s <= SAFE * bound]
         if doubtful:
             lam_min, lam_max = self.reduction.extremes()
             doubtful = [s for s in doubtful if lam_min + s <= SAFE * (lam_max + s)]
+
+        def fresh() -> Floats:
+            """Return M anew, from the triangle that the reduction has left."""
+            copy = mirror(own_copy(A.T))
+            copy.flat[:: len(copy) + 1] = diagonal
+            return copy
+
         self._special = {
-            s: self.reduction.rotate(careful_solve(M, B, s, tolerance)) for s in doubtful
+            s: self.reduction.rotate(_careful_solve(fresh, B, s, tolerance)) for s in doubtful
         }
+
+    def drop_rotation(self) -> None:
+        """Forget Z, which is as large as M; rotated solutions need J alone."""
+        self.reduction = self.reduction.without_rotation()
 
     def solve(self, shift: float) -> Floats:
         """Give the rotated solution for one of the shifts."""

@@ -6,7 +6,6 @@ covariance (coefficients are weights, one per feature), what fits neither throug
 (``core.krylov``, ``core.kernel_krylov``). All factors have the same verbs.
 """
 
-import os
 import warnings
 from collections.abc import Callable, Sequence
 
@@ -17,36 +16,52 @@ from eigenlabel.core._types import Floats
 from eigenlabel.core.eigen import rank_tolerance
 from eigenlabel.core.kernel_krylov import KernelKrylovFactor
 from eigenlabel.core.krylov import KrylovFactor
-from eigenlabel.core.operators import CentredOperator, row_blocks, total_weight, weighted_mean
-from eigenlabel.core.ridge import ShiftedSystem
+from eigenlabel.core.machine import memory_limit
+from eigenlabel.core.operators import (
+    TILE,
+    CentredOperator,
+    less_outer,
+    row_blocks,
+    total_weight,
+    weighted_mean,
+)
+from eigenlabel.core.ridge import ShiftedSystem, eigenvectors
 from eigenlabel.core.sizes import readable
 from eigenlabel.core.statistics import Statistics
 from eigenlabel.core.ties import precision
 
 
-def centre_gram(K: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
-    """Centre K in feature space; give it with the mean of its rows before centring."""
+def centre_gram(
+    K: Floats, weights: Floats | None, overwrite: bool = False
+) -> tuple[Floats, Floats]:
+    """Centre K in feature space; return it with the mean of its rows before centring."""
     row_mean = weighted_mean(K, weights)
-    centred = K - row_mean
+    centred = np.subtract(K, row_mean, out=K if overwrite else None)
     centred -= weighted_mean(centred.T, weights)[:, None]
     return centred, row_mean
 
 
-def scaled_gram(Kc: Floats, root: Floats | None, centred: bool) -> Floats:
+def weighted_gram(K: Floats, root: Floats | None, overwrite: bool = False) -> Floats:
+    """Multiply rows and columns of K by the roots of the weights."""
+    M = K if overwrite else K.copy()
+    if root is not None:
+        M *= root[:, None]
+        M *= root
+    return M
+
+
+def scaled_gram(Kc: Floats, root: Floats | None, centred: bool, overwrite: bool = False) -> Floats:
     """Scale a centred Gram matrix by the roots of the weights and lift its constant direction.
 
     Centring makes ``root`` a null vector. Targets have no part along it, so any positive
     eigenvalue may stand there; the mean one keeps the matrix as well conditioned as it was.
     """
     n = Kc.shape[0]
-    M = Kc.copy() if root is None else root[:, None] * Kc * root
+    M = weighted_gram(Kc, root, overwrite)
     if centred and n:
         v = np.full(n, 1 / np.sqrt(n)) if root is None else root / np.linalg.norm(root)
-        M += (np.trace(M) / n) * np.outer(v, v)
+        less_outer(M, v, -float(np.trace(M)) / n)
     return M
-
-
-TILE = 512  # rows and columns of a tile: transposed tiles stay in the cache
 
 
 def symmetric_part(K: Floats) -> tuple[Floats, tuple[int, int]]:
@@ -77,12 +92,14 @@ def nearest_psd(K: Floats, tolerance: float) -> tuple[Floats, Floats | None, flo
     lifted.flat[:: n + 1] += max(tolerance * bound, np.finfo(float).tiny)
     if lapack.dpotrf(lifted.T, lower=1, clean=0, overwrite_a=1)[1] == 0:  # .T: no copy
         return K, None, 0.0
-    lam, Q = np.linalg.eigh(K)
+    lifted[:] = K
+    lam, Q = eigenvectors(lifted)
     if lam[0] >= -tolerance * bound:
         return K, None, 0.0
-    keep = lam > tolerance * bound
+    first = len(lam) - int(np.count_nonzero(lam > tolerance * bound))  # they ascend
     smallest = float(lam[0] / lam[-1]) if lam[-1] > 0 else -np.inf
-    return (Q[:, keep] * lam[keep]) @ Q[:, keep].T, Q[:, keep], smallest
+    kept = Q[:, first:]
+    return (kept * lam[first:]) @ kept.T, kept, smallest
 
 
 class GramFactor:
@@ -90,12 +107,13 @@ class GramFactor:
 
     Parameters
     ----------
-    K : (n, n) positive semi-definite kernel matrix, centred or not; not changed
+    K : (n, n) positive semi-definite kernel matrix, centred or not
     weights : (n,) positive sample weights or None
     centre : centre in feature space, which makes the intercept unpenalised
     dtype, d : precision and number of features of the data behind K, for the rank rule
     operator : the data itself if the kernel is linear
     positive : (n, t) eigenvectors that were kept of a kernel that was not positive semi-definite
+    overwrite : K may be centred in place
     """
 
     def __init__(
@@ -107,6 +125,7 @@ class GramFactor:
         d: int = 0,
         operator: CentredOperator | None = None,
         positive: Floats | None = None,
+        overwrite: bool = False,
     ) -> None:
         self.weights, self.centre, self.operator = weights, centre, operator
         self._positive = positive
@@ -116,7 +135,7 @@ class GramFactor:
         self.precision = precision(dtype)
         self.K, self.row_mean = K, np.zeros(K.shape[0])
         if centre:
-            self.K, self.row_mean = centre_gram(K, weights)
+            self.K, self.row_mean = centre_gram(K, weights, overwrite)
         self._system: ShiftedSystem | None = None
 
     def _scale(self, A: Floats) -> Floats:
@@ -232,17 +251,14 @@ class StatisticsFactor(PrimalFactor):
 Factor = GramFactor | CovarianceFactor | KrylovFactor | KernelKrylovFactor
 
 
-def memory_limit() -> float:
-    """Give the machine's memory in bytes, infinite where the system does not tell."""
-    try:
-        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return float("inf")
+# Square arrays of one exact fit: the Gram matrix, a scaled one and its Cholesky factor; if that is
+# singular, its eigenvectors and LAPACK's workspace. Measured by benchmarks/bench_memory.py.
+ARRAYS = 5
 
 
-def exact_memory(p: int) -> float:
-    """Give the bytes of a p x p problem: three arrays of it are held at once."""
-    return 3 * 8.0 * p * p
+def exact_memory(p: int, arrays: float = ARRAYS) -> float:
+    """Return the bytes of so many p x p arrays, by default those of one exact fit."""
+    return arrays * 8.0 * p * p
 
 
 ADVICE = (
@@ -251,15 +267,22 @@ ADVICE = (
 )
 
 
-def check_memory(p: int, what: str, advice: str = ADVICE, limit: float | None = None) -> None:
-    """Refuse a p x p problem that cannot fit in ``limit`` bytes, by default the machine's."""
-    machine, needed = memory_limit(), exact_memory(p)
-    limit = machine if limit is None else limit
+def check_memory(
+    p: int,
+    what: str,
+    advice: str = ADVICE,
+    limit: float | None = None,
+    arrays: float = ARRAYS,
+) -> None:
+    """Raise MemoryError if a p x p problem does not fit in ``limit`` bytes.
+
+    The default limit is the free memory.
+    """
+    limit, needed = memory_limit() if limit is None else limit, exact_memory(p, arrays)
     if needed > limit:
-        holder = "this machine has" if limit == machine else "max_memory is"
         raise MemoryError(
-            f"The {what} needs about {readable(needed)} for its {p} x {p} matrices, {holder} "
-            f"{readable(limit)}. {advice}"
+            f"The {what} needs about {readable(needed)} for its {p} x {p} matrices, but the limit "
+            f"is {readable(limit)} (max_memory, or the free memory by default). {advice}"
         )
 
 
@@ -271,24 +294,32 @@ def factorise(
     max_iter: int = 1000,
     max_memory: float | None = None,
     report: Callable[[str], None] = warnings.warn,
+    arrays: float = ARRAYS,
 ) -> Factor:
     """Factor a linear problem by its shape.
 
     ``route`` is "gram" (n x n), "covariance" (d x d), "krylov" (products alone) or "auto": the
-    smaller side, or products if that does not fit in ``max_memory`` (all memory there is).
+    smaller side, or products if ``arrays`` matrices of that side do not fit in ``max_memory``, by
+    default the free memory. Other routes raise MemoryError if they do not fit.
     """
     n, d = operator.shape
     limit = memory_limit() if max_memory is None else max_memory
     if route == "auto":
         route = "gram" if n <= d else "covariance"
-        if exact_memory(min(n, d)) > limit:
+        if exact_memory(min(n, d), arrays) > limit:
             route = "krylov"
     if route == "krylov":
         return KrylovFactor(operator, centre, tol, max_iter, limit, report)
     if route == "gram":
-        check_memory(n, "Gram factor")
+        check_memory(n, "Gram factor", limit=limit, arrays=arrays)
         return GramFactor(
-            operator.gram(), operator.weights, centre, operator.dtype, d, operator=operator
+            operator.gram(),
+            operator.weights,
+            centre,
+            operator.dtype,
+            d,
+            operator=operator,
+            overwrite=True,
         )
-    check_memory(d, "covariance factor")
+    check_memory(d, "covariance factor", limit=limit, arrays=arrays)
     return CovarianceFactor(operator, centre)

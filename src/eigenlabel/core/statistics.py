@@ -8,9 +8,8 @@ Everything is centred: sums about the origin would lose the digits of features w
 against their spread.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ import scipy.sparse as sp
 
 from eigenlabel.core._types import Floats, Matrix
 from eigenlabel.core.eigen import rank_tolerance
-from eigenlabel.core.operators import CentredOperator, is_sparse, total_weight
+from eigenlabel.core.operators import CentredOperator, is_sparse, less_outer, total_weight
 
 WAITING_BYTES = 2**24
 
@@ -57,7 +56,7 @@ class Statistics:
             origin=operator.mean,
             x=x,
             sum_t=sum_t,
-            XX=_less_outer(operator.covariance(), x, n),
+            XX=less_outer(operator.covariance(), x, n),
             XT=operator.rmatmat(WT),
             TT=np.einsum("ij,ij->j", WT, Tc),
             dtype=operator.dtype,
@@ -92,8 +91,8 @@ class Statistics:
             origin=self.origin,
             x=self.x + share * dx,
             sum_t=self.sum_t + other.sum_t,
-            XX=_less_outer(self.XX + other.XX, dx, -w),
-            XT=_less_outer(self.XT + other.XT, dx, -w, dt),
+            XX=less_outer(self.XX + other.XX, dx, -w),
+            XT=less_outer(self.XT + other.XT, dx, -w, dt),
             TT=self.TT + other.TT + w * dt * dt,
             dtype=np.result_type(self.dtype, other.dtype),
         )
@@ -111,8 +110,8 @@ class Statistics:
             origin=self.origin,
             x=self.x - share * dx,
             sum_t=self.sum_t - other.sum_t,
-            XX=_less_outer(self.XX - other.XX, dx, w),
-            XT=_less_outer(self.XT - other.XT, dx, w, dt),
+            XX=less_outer(self.XX - other.XX, dx, w),
+            XT=less_outer(self.XT - other.XT, dx, w, dt),
             TT=self.TT - other.TT - w * dt * dt,
             dtype=self.dtype,
         )
@@ -127,36 +126,44 @@ class Statistics:
         if centre:
             return self.XX, self.XT
         return (
-            _less_outer(self.XX.copy(), self.mean, -self.n),
-            _less_outer(self.XT.copy(), self.mean, -self.n, self.t),
+            less_outer(self.XX.copy(), self.mean, -self.n),
+            less_outer(self.XT.copy(), self.mean, -self.n, self.t),
         )
 
 
-def _less_outer(A: Floats, x: Floats, w: float, t: Floats | None = None) -> Floats:
-    """Give A - w x t' (t is x by default) in place of A, a strip at a time."""
-    t = x if t is None else t
-    if w == 0 or not x.any():
-        return A
-    step = max(1, 2**18 // max(1, A.shape[1]))
-    for start in range(0, len(x), step):
-        A[start : start + step] -= np.outer(w * x[start : start + step], t)
-    return A
-
-
 def left_out(parts: Sequence[Statistics]) -> Iterator[Statistics]:
-    """Yield the statistics of all parts but one, for each of two or more.
+    """Yield the statistics of all parts but one, for each of two or more, as new arrays."""
 
-    The others are added up rather than one subtracted from the total: an outlier in it would
-    otherwise leave its rounding errors behind.
+    def collect(start: int, stop: int) -> Statistics:
+        found = sum(parts[start + 1 : stop], parts[start])
+        return found if stop - start > 1 else replace(found, XX=found.XX.copy())
+
+    return leave_out(collect, len(parts))
+
+
+def leave_out(collect: Callable[[int, int], Statistics], count: int) -> Iterator[Statistics]:
+    """Yield the statistics of all of ``count`` parts but one, for each.
+
+    ``collect(start, stop)`` returns the statistics of some consecutive parts together, as new
+    arrays. The others are added up rather than one subtracted from the total: an outlier in it
+    would otherwise leave its rounding errors behind. By halves, each part is collected about
+    log2(count) times, and as many statistics exist at once.
     """
-    after = list(accumulate(parts[:0:-1]))  # the last part, the last two, ...
-    yield after[-1]
-    before = parts[0]
-    for part in parts[1:-1]:
-        after.pop()
-        yield before + after[-1]
-        before = before + part
-    yield before
+
+    def visit(start: int, stop: int, outside: Statistics | None) -> Iterator[Statistics]:
+        if stop - start == 1:
+            assert outside is not None
+            yield outside
+            return
+        middle = (start + stop) // 2
+        yield from visit(start, middle, beside(outside, middle, stop))
+        yield from visit(middle, stop, beside(outside, start, middle))
+
+    def beside(outside: Statistics | None, start: int, stop: int) -> Statistics:
+        found = collect(start, stop)
+        return found if outside is None else outside + found
+
+    return visit(0, count, None)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from eigenlabel.core.eigen import rank_tolerance
 from eigenlabel.core.kernel_krylov import KernelKrylovFactor
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.spectral import (
+    ARRAYS,
     Factor,
     GramFactor,
     check_memory,
@@ -133,6 +134,10 @@ class KernelMixin:
             given["max_memory"] = memory_limit()
         return given
 
+    def _arrays(self, n: int, d: int) -> float:  # noqa: ARG002
+        """Return how many arrays of the smaller side squared an exact fit of n x d data holds."""
+        return ARRAYS
+
     def _check_kernel(self) -> None:
         if not callable(self.kernel):
             check_choice("kernel", self.kernel, KERNELS)
@@ -210,13 +215,16 @@ class KernelMixin:
         """Factor the training data: by shape if linear, by the Gram matrix for kernels."""
         solver = self.solver if solver is None else solver
         bounds = {**self._bounds(), "report": warn_convergence}
+        n = X.shape[0]
         if self._linear:
             check_scale(X)
             operator = CentredOperator(X, weights, self.fit_intercept)
-            return factorise(operator, self.fit_intercept, solver, **bounds)
+            arrays = self._arrays(*X.shape)
+            return factorise(operator, self.fit_intercept, solver, **bounds, arrays=arrays)
         if solver == "krylov":
             return KernelKrylovFactor(self._finite_kernel, X, weights, self.fit_intercept, **bounds)
-        check_memory(X.shape[0], "kernel matrix")
+        arrays = self._arrays(n, n)
+        check_memory(n, "kernel matrix", limit=bounds["max_memory"], arrays=arrays)
         K = self._finite_kernel(X, X)
         precision = np.dtype(K.dtype)
         K = np.asarray(K, dtype=float)
@@ -234,7 +242,7 @@ class KernelMixin:
                 f"{negative:.2g} of the largest); its negative part is left out.",
                 UserWarning,
             )
-        return GramFactor(K, weights, self.fit_intercept, precision, positive=kept)
+        return GramFactor(K, weights, self.fit_intercept, precision, positive=kept, overwrite=True)
 
     def _kernel_product(self, X: Any, C: np.ndarray) -> np.ndarray:
         """k(X, training X) C, in chunks of rows."""

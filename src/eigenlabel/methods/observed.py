@@ -54,11 +54,12 @@ def heldout_blocks(
     folds: list[Fold],
     shifts: list[float],
     pairs: list[tuple[int, int]],
+    max_memory: float,
 ) -> list[FoldBlock | MaskedFold]:
     """Prepare the held-out scores of every shift and fold."""
     if isinstance(factor, MaskedFactor):
         return list(masked_heldout(factor, T, folds, shifts, pairs))
-    return heldout(factor, T, folds, shifts, pairs)
+    return heldout(factor, T, folds, shifts, pairs, max_memory)
 
 
 def blank(Y: np.ndarray, observed: np.ndarray | None) -> np.ndarray:

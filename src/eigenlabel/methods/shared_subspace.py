@@ -264,7 +264,12 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
     max_iter : int >= 1, default=1000
         Or after so many iterations, with a ConvergenceWarning that states the residual.
     max_memory : bytes or None
-        For what a solver holds at once; None is the machine's memory.
+        Upper bound on the arrays that a solver holds at once, beside X and y. None is the memory
+        that the process can still take: the least of the machine's free memory, what its control
+        groups (containers) have left, and ``ulimit -v``. An exact fit takes three arrays of p x p
+        numbers, p the smaller side of X (n for other kernels), and five if they are singular; five
+        must fit. Blocks of at most 32 MiB come on top. If they do not fit, "auto" takes
+        "krylov" for a linear kernel; everything else raises MemoryError.
 
     Attributes
     ----------

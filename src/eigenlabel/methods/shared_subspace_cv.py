@@ -1,6 +1,7 @@
 """ML-LS tuned over its whole grid by exact cross-validation."""
 
-from collections.abc import Iterable, Iterator
+import numbers
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from eigenlabel._fitting import all_or_nothing
 from eigenlabel._validation import check_choice, check_number
 from eigenlabel.core.eigen import descending_eigh
-from eigenlabel.core.heldout import Fold, FoldBlock, heldout_of_statistics
+from eigenlabel.core.heldout import Fold, FoldBlock, heldout_of_statistics, tuning_arrays
 from eigenlabel.core.masked import MaskedFold
 from eigenlabel.labels import signed_targets
 from eigenlabel.methods import observed
@@ -22,7 +23,8 @@ from eigenlabel.scoring import GridScorer
 from eigenlabel.thresholds import Rule, get_rule
 
 PAPER_GRID = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
-CHUNK = 2**22  # held-out scores of grid points held at once, and a few arrays as large
+CHUNK = 2**22  # held-out scores of grid points held at once
+PIECE = 2**19  # of them, thresholds of which are fitted at once: that takes ten arrays as large
 MAX_SPLIT_COLUMNS = 100  # more folds than this (leave-one-out) get no columns of their own
 
 
@@ -68,6 +70,9 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
 
     Cost: one reduction (4 p^3 / 3, p the smaller side of X) per fold, or one eigendecomposition
     for leave-one-out; a grid point adds products with n x m arrays and one sort of the scores.
+    Memory: at most 7 + min(n / p, folds) arrays of p x p numbers (8 for wide X and kernels, of
+    which 4 to 5 are common), and up to 0.1 GB for the scores of grid points. Where memory allows,
+    tall X (n > 2 d) takes one array more per fold, and is read once instead of several times.
 
     Parameters
     ----------
@@ -189,15 +194,18 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
         tuning, part = factor, None if cells is None else cells[used]
         if len(used) < len(Y):
             tuning = observed.factorise(self, *_part(self, X, weights, used), part)
+        limit = self._bounds()["max_memory"]
         search = _Search(
-            observed.heldout_blocks(tuning, T[used], folds, grid.shifts, grid.shift_pairs),
+            observed.heldout_blocks(tuning, T[used], folds, grid.shifts, grid.shift_pairs, limit),
             Y[used],
             folds,
             grid,
             rule,
             make_scorer(self.scoring, y, codec, Y, used, folds, weights, cells, score),
+            limit,
         )
         self._store_search(search, grid, used, len(Y))
+        del search, tuning  # folds and factors are as large as the final fit's
         chosen = self.best_params_
         parameters = (chosen["alpha"], chosen["beta"], chosen["n_components"])
         self._fit_factor(factor, X, T, weights, parameters)
@@ -207,6 +215,10 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
             scores = self._scores_of_checked(X)[used]
             self.thresholds_ = rule.find_thresholds(scores, truth, some)
         return self
+
+    def _arrays(self, n: int, d: int) -> float:
+        folds = int(self.cv) if isinstance(self.cv, numbers.Integral) else 10
+        return tuning_arrays(n, d, folds)
 
     def _grid(self, n_labels: int) -> Grid:
         alphas = to_floats("alphas", (*PAPER_GRID, np.inf) if self.alphas is None else self.alphas)
@@ -309,7 +321,7 @@ def _part(
     return part, weights[used]
 
 
-def _pieces(items: list[Any], size: int) -> Iterator[list[Any]]:
+def _pieces(items: Sequence[Any], size: int) -> Iterator[Any]:
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
@@ -325,8 +337,10 @@ class _Search:
         grid: Grid,
         rule: Rule,
         scorer: GridScorer,
+        max_memory: float = np.inf,
     ) -> None:
         self.grid, self.rule, self.scorer = grid, rule, scorer
+        self.chunk = int(min(CHUNK, max_memory // 128))
         self.n, self.m = Y.shape
         self.blocks = blocks
         self.times = np.bincount(
@@ -339,7 +353,7 @@ class _Search:
 
     def _chunks(self) -> Iterator[tuple[list[int], list[tuple[float, float]]]]:
         """Cut the grid into ranks x pairs whose scores fit in a chunk."""
-        room = max(1, CHUNK // (self.n * self.m))
+        room = max(1, self.chunk // (self.n * self.m))
         for ranks in _pieces(self.ranks, room):
             for pairs in _pieces(self.pairs, max(1, room // len(ranks))):
                 yield ranks, pairs
@@ -373,12 +387,16 @@ class _Search:
         for ranks, pairs in self._chunks():
             at = [place[a, b, r] for r in ranks for a, b in pairs]
             scores = self._scores(ranks, pairs).reshape(-1, self.m, self.n)
-            if not tested.all():
-                scores = np.ascontiguousarray(scores[..., tested])
-            thresholds[at] = self._thresholds(scores)
-            pooled[at], split[at] = self.scorer.score(
-                scores, self.rule, thresholds[at], self.by_fold
-            )
+            piece = min(PIECE, self.chunk) // (self.n * self.m)
+            for some in _pieces(range(len(at)), max(1, piece)):
+                points = [at[k] for k in some]
+                part = scores[some.start : some.stop]
+                if not tested.all():
+                    part = np.ascontiguousarray(part[..., tested])
+                thresholds[points] = self._thresholds(part)
+                pooled[points], split[points] = self.scorer.score(
+                    part, self.rule, thresholds[points], self.by_fold
+                )
         return pooled, split, thresholds
 
     def _thresholds(self, scores: np.ndarray) -> np.ndarray:

@@ -1,0 +1,101 @@
+"""What this process may use of the machine: memory and cores, limits of containers included.
+
+Limits come from the system's own count, from control groups (Linux containers, versions 1 and 2)
+and from resource limits (``ulimit``). What a system does not report counts as no limit.
+"""
+
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path("/")  # of the file system with proc and sys
+LARGE = 2.0**60  # control groups of version 1 write "no limit" as a number above this
+
+
+def memory_limit() -> float:
+    """Return the bytes of memory that this process can still take, infinity if unknown.
+
+    The least of the machine's free memory, what the control groups of the process have left, and
+    what its limit of address space (``ulimit -v``) leaves.
+    """
+    return max(0.0, min(_free_memory(), _address_space(), *_group_memory()))
+
+
+def _free_memory() -> float:
+    """Return the memory that programs can take without swapping, else all memory."""
+    for line in _lines(ROOT / "proc/meminfo"):
+        if line.startswith("MemAvailable:"):
+            return 1024 * _number(line.split()[1])
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return math.inf
+
+
+def _address_space() -> float:
+    """Return what the soft limit of address space leaves."""
+    try:
+        import resource  # noqa: PLC0415  Windows has no such module
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return math.inf
+    except (ImportError, OSError, ValueError):
+        return math.inf
+    used = next(iter(_lines(ROOT / "proc/self/statm")), "0").split()[0]
+    return float(limit) - _number(used, 0.0) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _group_memory() -> Iterator[float]:
+    """Yield what each control group of the process has left: its own, and those above it."""
+    for version, folder in _groups("memory"):
+        names = ("memory.max", "memory.current", "inactive_file")
+        if version == 1:
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        limit = _read_number(folder / names[0], math.inf)
+        if limit < LARGE:
+            statistics = _lines(folder / "memory.stat")
+            cached = (x.split()[1] for x in statistics if x.startswith(f"{names[2]} "))
+            used = _read_number(folder / names[1], 0.0) - _number(next(cached, "0"), 0.0)
+            yield limit - max(0.0, used)  # files in the cache give way
+
+
+def _groups(controller: str) -> Iterator[tuple[int, Path]]:
+    """Yield the version and folder of each control group of the process, from its own upwards.
+
+    Inside a container the path may be one of the machine outside: groups that do not exist here
+    are passed over, and the last one is the container's own.
+    """
+    for line in _lines(ROOT / "proc/self/cgroup"):
+        number, names, path = (*line.split(":", 2), "", "")[:3]
+        mount = ROOT / "sys/fs/cgroup"
+        if number == "0" and not names:
+            version, places = 2, [mount, mount / "unified"]
+        elif controller in names.split(","):
+            version, places = 1, [mount / controller, mount / names]
+        else:
+            continue
+        parts = [p for p in path.strip("/").split("/") if p not in ("", ".", "..")]
+        for top in dict.fromkeys(places):
+            for depth in range(len(parts), -1, -1):
+                yield version, top.joinpath(*parts[:depth])
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def _read_number(path: Path, default: float) -> float:
+    return _number(next(iter(_lines(path)), ""), default)
+
+
+def _number(text: str, default: float = math.inf) -> float:
+    """Read a number; "max" and what is none are the default."""
+    try:
+        return float(text)
+    except ValueError:
+        return default
