@@ -24,7 +24,8 @@ from sklearn.svm import SVC, LinearSVC
 
 from eigenlabel import MDDM, SharedSubspaceClassifierCV, catalogue, metrics
 from eigenlabel.catalogue import METHODS, chosen_parameters, make
-from eigenlabel.core.operators import n_threads
+from eigenlabel.core.machine import n_threads
+from eigenlabel.core.threads import blas_threads
 from eigenlabel.datasets import DataError, make_shared_subspace, save, save_npz
 from eigenlabel.experiment import (
     Data,
@@ -669,7 +670,7 @@ def test_a_record_tells_sizes_threads_times_and_memory(tmp_path):
         (record,) = run(protocol, tmp_path / str(workers), workers=workers)
         assert (record["train_size"], record["test_size"]) == (60, 30)
         assert (record["n_features"], record["n_labels"]) == (4, 5), "a column for each value"
-        limit = max(1, n_threads() // workers)
+        limit = max(1, min(blas_threads(), n_threads() // workers))
         assert record["parameters"]["threads"] <= limit == record["machine"]["threads"]
         assert record["parameters"]["big"] == "inf"
         assert record["parameters"]["kind"] == 2.0

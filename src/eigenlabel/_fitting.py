@@ -6,6 +6,8 @@ from typing import Any, TypeVar, cast
 
 from sklearn.base import TransformerMixin as SklearnTransformerMixin
 
+from eigenlabel.core.threads import idle_threads
+
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -16,13 +18,16 @@ def all_or_nothing(method: Method) -> Method:
     attributes are taken over in one assignment, so that a second interruption finds either the
     old estimator or the new one. The twin shares the values of the attributes: the method may
     set and delete attributes, but must not change their values in place.
+
+    BLAS uses idle cores only while the method runs (:mod:`eigenlabel.core.threads`).
     """
 
     @wraps(method)
     def changed(self: Any, *args: Any, **kwargs: Any) -> Any:
         twin = object.__new__(type(self))
         twin.__dict__ = dict(vars(self))
-        result = method(twin, *args, **kwargs)
+        with idle_threads():
+            result = method(twin, *args, **kwargs)
         self.__dict__ = twin.__dict__
         return self if result is twin else result
 

@@ -17,10 +17,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from eigenlabel.core._types import Floats, Ints
+from eigenlabel.core.machine import n_threads
 from eigenlabel.core.operators import (
     CentredOperator,
     column_products,
-    n_threads,
     total_weight,
     weighted_mean,
 )

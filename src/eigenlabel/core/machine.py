@@ -6,10 +6,12 @@ and from resource limits (``ulimit``). What a system does not report counts as n
 
 import math
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path("/")  # of the file system with proc and sys
+PAUSE = 3e-4  # seconds between two looks at the running programs
 LARGE = 2.0**60  # control groups of version 1 write "no limit" as a number above this
 
 
@@ -99,3 +101,60 @@ def _number(text: str, default: float = math.inf) -> float:
         return float(text)
     except ValueError:
         return default
+
+
+def n_threads() -> int:
+    """Return the number of threads to use: OMP_NUM_THREADS, or the cores this process may use."""
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    if given.isdigit() and int(given):
+        return int(given)
+    return usable_cores()
+
+
+def usable_cores() -> int:
+    """Return the number of cores that affinity and the quotas of control groups allow."""
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on this system
+        cores = os.cpu_count() or 1
+    return max(1, int(min(cores, *_group_cores(), math.inf)))
+
+
+def _group_cores() -> Iterator[float]:
+    """Yield how many cores' time each control group of the process allows."""
+    for version, folder in _groups("cpu"):
+        if version == 2:
+            quota, period = (*" ".join(_lines(folder / "cpu.max")).split(), "", "")[:2]
+        else:
+            names = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+            quota, period = (" ".join(_lines(folder / name)) for name in names)
+        if 0 < _number(quota) < math.inf and 0 < _number(period) < math.inf:
+            yield _number(quota) / _number(period)
+
+
+def runnable_elsewhere(looks: int = 1) -> int:
+    """Count the threads of other processes that run or wait for a core, 0 if unknown.
+
+    One look may miss a program that pauses: the largest of several looks counts.
+    """
+    most = 0
+    for k in range(looks):
+        if k:
+            time.sleep(PAUSE)
+        words = " ".join(_lines(ROOT / "proc/loadavg")).split()
+        running = words[3].split("/")[0] if len(words) > 3 else "0"
+        most = max(most, int(_number(running, 0.0)) - _own_running())
+    return most
+
+
+def _own_running() -> int:
+    """Count the threads of this process that run: those of BLAS spin for a while after use."""
+    own = 0
+    try:
+        tasks = list((ROOT / "proc/self/task").iterdir())
+    except OSError:
+        return 1
+    for task in tasks:
+        text = "".join(_lines(task / "stat"))
+        own += text.rpartition(")")[2].split()[:1] == ["R"]  # the name may hold any character
+    return max(1, own)

@@ -5,7 +5,6 @@ sparse X by rank-one corrections. Blocks are float64 whatever X is, so float32 d
 memory while products keep their digits; products of sparse float32 X with float32 are float32.
 """
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -15,6 +14,8 @@ import scipy.sparse as sp
 from scipy.linalg import blas
 
 from eigenlabel.core._types import Floats, Ints, Matrix
+from eigenlabel.core.machine import n_threads
+from eigenlabel.core.threads import adapt_threads
 
 BLOCK_BYTES = 32 * 2**20
 TILE = 512  # rows and columns of a tile: transposed tiles stay in the cache
@@ -99,18 +100,8 @@ def add_products(G: Floats, block: Floats, *, of_rows: bool) -> None:
     The product is added in place: it needs no second array of the size of G.
     """
     if block.size:
+        adapt_threads()
         blas.dsyrk(1.0, block.T, beta=1.0, c=G.T, trans=of_rows, lower=1, overwrite_c=1)
-
-
-def n_threads() -> int:
-    """Give the number of threads to use: OMP_NUM_THREADS, or the cores this process may use."""
-    given = os.environ.get("OMP_NUM_THREADS", "")
-    if given.isdigit() and int(given):
-        return int(given)
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on this system
-        return os.cpu_count() or 1
 
 
 def sparse_product(A: Matrix, B: Floats) -> Floats:

@@ -22,6 +22,7 @@ from scipy.linalg import lapack
 from eigenlabel.core._types import Floats
 from eigenlabel.core.eigen import rank_tolerance
 from eigenlabel.core.operators import mirror, row_blocks
+from eigenlabel.core.threads import adapt_threads
 
 # A solve loses about eps * largest / smallest eigenvalue; what would lose more is treated apart.
 SAFE = float(np.sqrt(np.finfo(np.float64).eps))
@@ -119,6 +120,7 @@ def eigenvectors(M: Floats) -> tuple[Floats, Floats]:
 
     LAPACK's workspace takes two more arrays of its size.
     """
+    adapt_threads()
     lam, Q = sl.eigh(M.T, overwrite_a=True, driver="evd", check_finite=False)
     return np.asarray(lam), np.asarray(Q)
 
@@ -145,6 +147,7 @@ def tridiagonalise(M: Floats, overwrite: bool = False) -> TridiagonalReduction:
     """
     p = M.shape[0]
     A = M if overwrite else own_copy(M)
+    adapt_threads()
     c, diagonal, off_diagonal, tau, info = lapack.dsytrd(
         A.T, lower=1, lwork=64 * max(1, p), overwrite_a=1
     )
@@ -164,6 +167,7 @@ def _spectral_bound(M: Floats) -> float:
 def _cholesky_solve(M: Floats, B: Floats, shift: float) -> Floats:
     """Solve with a Cholesky factor, for shifts that make it safe."""
     shifted = own_copy(M)
+    adapt_threads()
     shifted.flat[:: M.shape[0] + 1] += shift
     # The matrix is symmetric: its transpose is the same and in the order that LAPACK overwrites.
     factor = sl.cho_factor(shifted.T, lower=True, overwrite_a=True, check_finite=False)
@@ -199,6 +203,7 @@ def _scaled_cholesky_solve(M: Floats, B: Floats, shift: float) -> Floats | None:
     M *= d[:, None]
     M *= d
     norm = _spectral_bound(M)
+    adapt_threads()
     factor, info = lapack.dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
     if info != 0 or lapack.dpocon(factor, norm, uplo="L")[0] <= SAFE:
         return None

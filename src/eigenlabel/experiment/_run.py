@@ -10,7 +10,8 @@ from joblib import Parallel, delayed, parallel_config
 
 from eigenlabel._progress import progress
 from eigenlabel._validation import check_number
-from eigenlabel.core.operators import n_threads
+from eigenlabel.core.machine import n_threads
+from eigenlabel.core.threads import blas_threads
 from eigenlabel.experiment._protocol import Protocol, fingerprint
 from eigenlabel.experiment._records import appending, read_records
 from eigenlabel.experiment._task import Task, count_splits, execute, leave_with_parent
@@ -101,10 +102,11 @@ def run(protocol: Protocol, folder: Any, *, workers: int = 1) -> list[dict[str, 
     protocol : Protocol
     folder : where ``records.jsonl`` is or will be
     workers : processes; the cores that this one may use (OMP_NUM_THREADS of them, if that is set)
-        are shared out among them
+        are shared out among them. BLAS never gets more threads than it is set to, for instance
+        by OPENBLAS_NUM_THREADS
     """
     check_number("workers", workers, 1, integer=True)
-    threads = max(1, n_threads() // workers)
+    threads = max(1, min(blas_threads(), n_threads() // workers))
     with appending(folder) as records:
         todo = plan(protocol, folder)
         found = {r["key"]: r for r in todo.done}

@@ -15,10 +15,10 @@ import numpy as np
 import scipy
 import scipy.sparse as sp
 import sklearn
-from threadpoolctl import threadpool_limits
 
 from eigenlabel import datasets
 from eigenlabel.catalogue import chosen_parameters, with_views
+from eigenlabel.core.threads import at_most
 from eigenlabel.datasets import Dataset
 from eigenlabel.experiment._protocol import Data, Protocol, Splits, find_file, fingerprint
 from eigenlabel.methods._scores import scores_matrix
@@ -162,7 +162,7 @@ def execute(protocol: Protocol, task: Task, threads: int) -> dict[str, Any]:
         "versions": _versions(),
         "machine": _machine(threads),
     }
-    with warnings.catch_warnings(record=True) as caught, threadpool_limits(threads):
+    with warnings.catch_warnings(record=True) as caught, at_most(threads):
         warnings.simplefilter("always")
         try:
             record |= _figures(protocol, task)
