@@ -67,11 +67,10 @@ def main():
     if options.fit:
         measure(options.fit)
         return
-    lines = [f"load before: {os.getloadavg()[0]:.1f}, cores: {os.cpu_count()}", ""]
-    lines += [
-        "| data | busy programs | choice | seconds | ratio to one thread |",
-        "|---|---|---|---|---|",
-    ]
+    print(f"load before: {os.getloadavg()[0]:.1f}, cores: {os.cpu_count()}\n")
+    print(
+        "| data | busy programs | choice | seconds | ratio to one thread |\n|---|---|---|---|---|"
+    )
     figures = {}
     for size in options.sizes:
         for busy in options.busy:
@@ -83,13 +82,12 @@ def main():
                 for program in programs:
                     program.kill()
                     program.wait()
-            ratios = np.median(times / times[:, [1]], axis=0)
-            for choice, seconds, ratio in zip(
-                CHOICES, np.median(times, axis=0), ratios, strict=True
-            ):
-                lines.append(f"| {size} | {busy} | {choice} | {seconds:.2f} | {ratio:.2f} |")
-                figures[f"{size}, {busy} busy, {choice}"] = round(float(ratio), 3)
-    finish("threads", figures, lines)
+            seconds, ratios = (np.median(t, axis=0) for t in (times, times / times[:, [1]]))
+            for k, choice in enumerate(CHOICES):
+                row = f"| {size} | {busy} | {choice} | {seconds[k]:.2f} | {ratios[k]:.2f} |"
+                print(row, flush=True)
+                figures[f"{size}, {busy} busy, {choice}"] = round(float(ratios[k]), 3)
+    finish("threads", figures, [])
 
 
 if __name__ == "__main__":

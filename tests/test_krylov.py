@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from eigenlabel import CCA, MDDM, PCA, SharedSubspaceClassifier, SharedSubspaceClassifierCV
-from eigenlabel.core import krylov, operators, spectral
+from eigenlabel.core import krylov, machine, operators, spectral
 from eigenlabel.core.heldout import heldout
 from eigenlabel.core.kernel_krylov import KernelKrylovFactor, preconditioned_cg
 from eigenlabel.core.krylov import KrylovFactor, shifted_cg
@@ -203,12 +203,12 @@ def test_threaded_products_are_the_products(rng, monkeypatch, threads, transpose
 
 def test_threads_are_as_many_as_asked_for(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
-    assert operators.n_threads() == 5
+    assert machine.n_threads() == 5
     monkeypatch.setenv("OMP_NUM_THREADS", "")
-    assert operators.n_threads() >= 1
+    assert machine.n_threads() >= 1
     monkeypatch.delattr("os.sched_getaffinity", raising=False)
     monkeypatch.setattr("os.cpu_count", lambda: None)
-    assert operators.n_threads() == 1
+    assert machine.n_threads() == 1
 
 
 def test_memory_bounds_the_labels_solved_at_once(rng, monkeypatch):

@@ -65,7 +65,7 @@ def test_an_outer_limit_is_never_exceeded(monkeypatch):
     assert set(numbers()) == {MANY}
 
 
-def test_a_large_step_looks_again(monkeypatch, rng):
+def test_a_large_step_looks_again(monkeypatch):
     occupy(monkeypatch, 0)
     seen = []
     original = ridge.lapack.dsytrd
@@ -183,7 +183,7 @@ def test_own_threads_are_not_counted_as_others(tmp_path, monkeypatch):
 class Recorder(ClassifierMixin, BaseEstimator):
     """Note how many BLAS threads there are."""
 
-    def fit(self, X, y):
+    def fit(self, X, y):  # noqa: ARG002
         self.best_params_ = {"threads": max(numbers())}
         self.width_ = y.shape[1]
         return self

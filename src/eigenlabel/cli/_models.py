@@ -10,7 +10,12 @@ from typing import Any
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from eigenlabel import SharedSubspaceClassifierCV, catalogue, distributed, report, thresholds
-from eigenlabel._writing import is_standard_output
+from eigenlabel._progress import (
+    watched,
+)
+from eigenlabel._writing import (
+    is_standard_output,
+)
 from eigenlabel.cli._common import (
     TABLE_OPTIONS,
     UsageError,
@@ -168,7 +173,8 @@ def _fit_and_save(arguments: argparse.Namespace, method: Any) -> tuple[SavedMode
     if getattr(arguments, "cluster", None):
         model = _fit_on_cluster(prepare, method, data, arguments.cluster)
     else:
-        model = make_pipeline(prepare, method).fit(data.X, dense(data.Y))
+        with watched():
+            model = make_pipeline(prepare, method).fit(data.X, dense(data.Y))
     seconds = time.perf_counter() - start
     kept = {**data.options, **{k: v for k, v in options.items() if k in TABLE_OPTIONS}}
     noted = {"data": data.source, "samples": data.X.shape[0], "method": type(method).__name__}

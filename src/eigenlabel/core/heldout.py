@@ -18,6 +18,7 @@ Where no factor fits in memory, each fold is solved for all shifts at once by it
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -377,6 +378,7 @@ def heldout(
     shifts: Sequence[float],
     pairs: Pairs = (),
     max_memory: float = float("inf"),
+    advance: Callable[[int], Any] = int,
 ) -> list[FoldBlock]:
     """Prepare the exact held-out scores of every shift for every fold.
 
@@ -390,23 +392,37 @@ def heldout(
     shifts : distinct, ``inf`` allowed as the last
     pairs : of shifts that will be evaluated; if they are given, there may be no others afterwards
     max_memory : bytes that decide whether the statistics of all folds exist at once
+    advance : called with the number of folds that are done, each time some are
     """
     if isinstance(factor, (KrylovFactor, KernelKrylovFactor)):
-        return [_krylov_fold(factor, T, fold, shifts, pairs) for fold in folds]
+        return _one_by_one(lambda f: _krylov_fold(factor, T, f, shifts, pairs), folds, advance)
     n = T.shape[0]
     p = n if isinstance(factor, GramFactor) else factor.operator.shape[1]
     if is_partition(n, folds) and _prefers_one_factorisation(p, n, folds, len(shifts)):
-        return list(_small_folds(factor, T, folds, shifts))
+        found = _small_folds(factor, T, folds, shifts)
+        advance(len(folds))
+        return list(found)
     if isinstance(factor, GramFactor):
-        return [_gram_fold(factor, T, fold, shifts) for fold in folds]
+        return _one_by_one(lambda f: _gram_fold(factor, T, f, shifts), folds, advance)
     statistics = _training_statistics(factor.operator, T, folds, max_memory)
 
-    def covariance_fold(test: Ints) -> FoldBlock:  # a function: no name keeps the last statistics
+    def covariance_fold(fold: Fold) -> FoldBlock:  # a function: no name keeps the last statistics
+        test = fold[1]
         tested = factor.operator.rows(test, copy=False)
         centre, tolerance = factor.centre, factor.tolerance
         return _covariance_fold(next(statistics), tested, test, shifts, centre, tolerance, pairs)
 
-    return [covariance_fold(test) for _, test in folds]
+    return _one_by_one(covariance_fold, folds, advance)
+
+
+def _one_by_one(
+    prepare: Callable[[Fold], FoldBlock], folds: Sequence[Fold], advance: Callable[[int], Any]
+) -> list[FoldBlock]:
+    blocks = []
+    for fold in folds:
+        blocks.append(prepare(fold))
+        advance(1)
+    return blocks
 
 
 def heldout_of_statistics(

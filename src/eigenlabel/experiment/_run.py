@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 
-from eigenlabel._progress import progress
+from eigenlabel._progress import progress, watched
 from eigenlabel._validation import check_number
 from eigenlabel.core.machine import n_threads
 from eigenlabel.core.threads import blas_threads
@@ -123,7 +123,10 @@ def _results(
 ) -> Iterator[dict[str, Any]]:
     """Give records as they come: in order from this process, in any order from workers."""
     if workers == 1:
-        yield from (execute(protocol, task, threads) for task in tasks)
+        for task in tasks:
+            with watched():
+                record = execute(protocol, task, threads)
+            yield record
         return
     watch = {"initializer": leave_with_parent, "initargs": (os.getpid(),)}
     with parallel_config("loky", inner_max_num_threads=threads, **watch):

@@ -1,5 +1,6 @@
 """What ML-LS does with labels that are not observed: NaN in y."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -55,11 +56,14 @@ def heldout_blocks(
     shifts: list[float],
     pairs: list[tuple[int, int]],
     max_memory: float,
+    advance: Callable[[int], Any],
 ) -> list[FoldBlock | MaskedFold]:
     """Prepare the held-out scores of every shift and fold."""
     if isinstance(factor, MaskedFactor):
-        return list(masked_heldout(factor, T, folds, shifts, pairs))
-    return heldout(factor, T, folds, shifts, pairs, max_memory)
+        found = list(masked_heldout(factor, T, folds, shifts, pairs))
+        advance(len(folds))
+        return found
+    return heldout(factor, T, folds, shifts, pairs, max_memory, advance)
 
 
 def blank(Y: np.ndarray, observed: np.ndarray | None) -> np.ndarray:

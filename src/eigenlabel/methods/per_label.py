@@ -13,6 +13,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_consistent_length
 
 from eigenlabel._fitting import all_or_nothing
+from eigenlabel._progress import (
+    follow,
+)
 from eigenlabel._validation import (
     check_choice,
     check_data,
@@ -69,6 +72,8 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
         Of a label's held-out scores, all folds together; "f1" at the best threshold for them.
     n_jobs : int or None
         Candidates that are tried in parallel.
+    verbose : int, default=0
+        0 is silent; 1 shows the progress of the tuning on stderr.
 
     Attributes
     ----------
@@ -98,12 +103,14 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
         cv: Any = 5,
         scoring: str = "f1",
         n_jobs: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
         self.cv = cv
         self.scoring = scoring
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, **fit_params: Any) -> "OneVsRestSearchCV":
@@ -136,7 +143,7 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
             params, X, Y = take_rows(X, params, used), X[used], Y[used]
         found = Parallel(n_jobs=self.n_jobs)(
             delayed(_score_candidate)(self._make(one), X, Y, folds, self.scoring, params)
-            for one in candidates
+            for one in follow(candidates, self.verbose, "candidate")
         )
         self.cv_results_ = {"params": candidates, "label_test_score": np.array(found)}
         table = self.cv_results_["label_test_score"]

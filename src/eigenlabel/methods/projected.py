@@ -16,6 +16,9 @@ from sklearn.utils.validation import (
 )
 
 from eigenlabel._fitting import all_or_nothing
+from eigenlabel._progress import (
+    follow,
+)
 from eigenlabel._validation import (
     check_choice,
     check_data,
@@ -24,8 +27,12 @@ from eigenlabel._validation import (
     routing_enabled,
     take_rows,
 )
-from eigenlabel._warnings import ignored
-from eigenlabel.core.ties import first_largest
+from eigenlabel._warnings import (
+    ignored,
+)
+from eigenlabel.core.ties import (
+    first_largest,
+)
 from eigenlabel.labels import LabelCodec, check_label_matrix
 from eigenlabel.methods._routing import make_router, requesting_weights, route_fit
 from eigenlabel.methods._scores import scores_matrix
@@ -80,6 +87,7 @@ def dimensions_path(
     *,
     cv: Any = 5,
     scoring: str = "average_precision",
+    verbose: int = 0,
 ) -> DimensionsPath:
     """Score a classifier on projected features at several dimensions by cross-validation.
 
@@ -94,6 +102,8 @@ def dimensions_path(
     dimensions : ints >= 1; those beyond what the projection finds are scored with what there is
     cv : int (stratified by labels), splitter or iterable
     scoring : a metric of ``eigenlabel.metrics`` by name
+    verbose : int, default=0
+        0 is silent; 1 shows the progress of the tuning on stderr.
 
     Examples
     --------
@@ -105,7 +115,7 @@ def dimensions_path(
     (3, 3)
     """
     nothing = Bunch(projection=Bunch(fit={}), estimator=Bunch(fit={}), splitter=Bunch(split={}))
-    return _path(projection, classifier, X, y, dimensions, cv, scoring, nothing)
+    return _path(projection, classifier, X, y, dimensions, cv, scoring, nothing, verbose)
 
 
 def _path(
@@ -117,6 +127,7 @@ def _path(
     cv: Any,
     scoring: str,
     routed: Bunch,
+    verbose: int,
 ) -> DimensionsPath:
     """Compute :func:`dimensions_path` with metadata for the parts and the splitter."""
     check_choice("scoring", scoring, tuple(METRICS))
@@ -134,7 +145,8 @@ def _path(
     pairwise = get_tags(projection).input_tags.pairwise
     columns = []
     weights = routed.estimator.fit.get("sample_weight")
-    for train, test in splitter.split(X, Y, **routed.splitter.split):
+    folds = list(splitter.split(X, Y, **routed.splitter.split))
+    for train, test in follow(folds, verbose, "fold"):
         some, more = (
             take_rows(X, part.fit, train) for part in (routed.projection, routed.estimator)
         )
@@ -190,6 +202,8 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         To try; None is 1, 2, 4, ... up to the number of features or labels, whichever is less.
     cv : int, splitter or iterable, default=5
     scoring : a metric of ``eigenlabel.metrics`` by name, default="average_precision"
+    verbose : int, default=0
+        0 is silent; 1 shows the progress of the tuning on stderr.
 
     Attributes
     ----------
@@ -217,12 +231,14 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         *,
         cv: Any = 5,
         scoring: str = "average_precision",
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.projection = projection
         self.dimensions = dimensions
         self.cv = cv
         self.scoring = scoring
+        self.verbose = verbose
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, **fit_params: Any) -> "ProjectedClassifierCV":
@@ -245,7 +261,17 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if dimensions is None:
             most = min(Y.shape[1], X.shape[1])
             dimensions = [*(2**k for k in range(int(np.log2(most)) + 1) if 2**k < most), most]
-        self.path_ = _path(projection, classifier, X, Y, dimensions, self.cv, self.scoring, routed)
+        self.path_ = _path(
+            projection,
+            classifier,
+            X,
+            Y,
+            dimensions,
+            self.cv,
+            self.scoring,
+            routed,
+            self.verbose,
+        )
         means = self.path_.scores.mean(axis=1)
         means = means if METRICS[self.scoring].greater_is_better else -means
         order = np.argsort(self.path_.dimensions, kind="stable")

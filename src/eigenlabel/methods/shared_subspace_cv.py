@@ -1,13 +1,14 @@
 """ML-LS tuned over its whole grid by exact cross-validation."""
 
 import numbers
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from eigenlabel import _progress as progress
 from eigenlabel._fitting import all_or_nothing
 from eigenlabel._validation import check_choice, check_number
 from eigenlabel.core.eigen import descending_eigh
@@ -56,6 +57,11 @@ class Grid:
         """The positions of beta and alpha + beta among the shifts, for all pairs."""
         return [self.shift_pair(a, b) for a, b in self.penalties]
 
+    @property
+    def size(self) -> int:
+        """The number of distinct grid points."""
+        return len(self.penalties) * len({int(r) for r in self.ranks})
+
     def shift_pair(self, alpha: float, beta: float) -> tuple[int, int]:
         """Give the positions of beta and alpha + beta among the shifts."""
         return self.shifts.index(beta), self.shifts.index(alpha + beta)
@@ -96,6 +102,8 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
         grid is always compared on held-out scores.
     kernel, gamma, degree, coef0, kernel_params, fit_intercept, solver, tol, max_iter, max_memory
         As in :class:`SharedSubspaceClassifier`.
+    verbose : int, default=0
+        0 is silent; 1 shows the progress of the tuning on stderr.
 
     Attributes
     ----------
@@ -150,6 +158,7 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
         tol: float = 1e-6,
         max_iter: int = 1000,
         max_memory: float | None = None,
+        verbose: int = 0,
     ) -> None:
         self.alphas = alphas
         self.betas = betas
@@ -168,6 +177,7 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
         self.tol = tol
         self.max_iter = max_iter
         self.max_memory = max_memory
+        self.verbose = verbose
 
     @all_or_nothing
     def fit(
@@ -195,16 +205,19 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
         if len(used) < len(Y):
             tuning = observed.factorise(self, *_part(self, X, weights, used), part)
         limit = self._bounds()["max_memory"]
-        search = _Search(
-            observed.heldout_blocks(tuning, T[used], folds, grid.shifts, grid.shift_pairs, limit),
-            Y[used],
-            folds,
-            grid,
-            rule,
-            make_scorer(self.scoring, y, codec, Y, used, folds, weights, cells, score),
-            limit,
-        )
-        self._store_search(search, grid, used, len(Y))
+        with progress.tuning(len(folds) + grid.size, self.verbose) as bar:
+            search = _Search(
+                observed.heldout_blocks(
+                    tuning, T[used], folds, grid.shifts, grid.shift_pairs, limit, bar.update
+                ),
+                Y[used],
+                folds,
+                grid,
+                rule,
+                make_scorer(self.scoring, y, codec, Y, used, folds, weights, cells, score),
+                limit,
+            )
+            self._store_search(search, grid, used, len(Y), bar.update)
         del search, tuning  # folds and factors are as large as the final fit's
         chosen = self.best_params_
         parameters = (chosen["alpha"], chosen["beta"], chosen["n_components"])
@@ -234,8 +247,15 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
             raise ValueError("n_components is empty: give at least one dimension.")
         return Grid(alphas, betas, np.array(ranks))
 
-    def _store_search(self, search: "_Search", grid: Grid, used: np.ndarray, n: int) -> None:
-        pooled, split, thresholds = search.run()
+    def _store_search(
+        self,
+        search: "_Search",
+        grid: Grid,
+        used: np.ndarray,
+        n: int,
+        advance: Callable[[int], Any],
+    ) -> None:
+        pooled, split, thresholds = search.run(advance)
         points = search.points
         best = find_best(pooled, self.scoring)
         self.alpha_, self.beta_, _ = points[best]
@@ -300,7 +320,8 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
             rule,
             make_scorer(self.scoring, y, codec, kept.Y, rows, folds, kept.weights, metadata=score),
         )
-        self._store_search(search, grid, rows, len(fold))
+        with progress.tuning(grid.size, self.verbose) as bar:
+            self._store_search(search, grid, rows, len(fold), bar.update)
         chosen = self.best_params_
         parameters = (chosen["alpha"], chosen["beta"], chosen["n_components"])
         self._fit_statistics(stream.total(), parameters)
@@ -377,8 +398,11 @@ class _Search:
             out /= np.maximum(self.times, 1)
         return out
 
-    def run(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Give pooled scores, scores by fold and thresholds of all points, in their order."""
+    def run(self, advance: Callable[[int], Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return pooled scores, scores by fold and thresholds of all points, in their order.
+
+        ``advance`` is called with the number of points that are done, each time some are.
+        """
         place = {point: k for k, point in enumerate(self.points)}
         tested = self.times > 0
         pooled = np.empty(len(place))
@@ -397,6 +421,7 @@ class _Search:
                 pooled[points], split[points] = self.scorer.score(
                     part, self.rule, thresholds[points], self.by_fold
                 )
+                advance(len(points))
         return pooled, split, thresholds
 
     def _thresholds(self, scores: np.ndarray) -> np.ndarray:

@@ -1,11 +1,13 @@
 """MtSDA tuned over l1, l2 and rho by cross-validation."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from eigenlabel._fitting import all_or_nothing
+from eigenlabel._progress import tuning
 from eigenlabel._validation import check_choice
 from eigenlabel.core.heldout import Fold, training_rows
 from eigenlabel.labels import LabelCodec
@@ -62,6 +64,8 @@ class MtSDACV(TunedRoutingMixin, BaseMtSDA):
         Scores that the final thresholds are fitted to; the paper used those of training.
     n_components, scores, n_iter, tol, fit_intercept
         As in :class:`MtSDA`.
+    verbose : int, default=0
+        0 is silent; 1 shows the progress of the tuning on stderr.
 
     Attributes
     ----------
@@ -101,6 +105,7 @@ class MtSDACV(TunedRoutingMixin, BaseMtSDA):
         n_iter: int = 100,
         tol: float = 1e-3,
         fit_intercept: bool = True,
+        verbose: int = 0,
     ) -> None:
         self.l1s = l1s
         self.l2s = l2s
@@ -114,6 +119,7 @@ class MtSDACV(TunedRoutingMixin, BaseMtSDA):
         self.n_iter = n_iter
         self.tol = tol
         self.fit_intercept = fit_intercept
+        self.verbose = verbose
 
     @all_or_nothing
     def fit(
@@ -214,11 +220,12 @@ class _Search:
         """Give the grid points and their held-out scores (points, m, n)."""
         points = [point for path in self.paths for point in path.points]
         scores = np.zeros((len(points), self.Y.shape[1], len(self.Y)))
-        for fold in self.folds:
-            self._add_fold(fold, scores)
+        with tuning(len(self.folds) * len(points), self.model.verbose, "fit") as bar:
+            for fold in self.folds:
+                self._add_fold(fold, scores, bar.update)
         return points, scores / np.maximum(self.times, 1)
 
-    def _add_fold(self, fold: Fold, scores: np.ndarray) -> None:
+    def _add_fold(self, fold: Fold, scores: np.ndarray, advance: Callable[[int], Any]) -> None:
         """Follow all paths on one training part."""
         train, test = training_rows(len(self.Y), fold), fold[1]
         weights = None if self.weights is None else self.weights[train]
@@ -239,3 +246,4 @@ class _Search:
                 self.selected[k] += np.count_nonzero(found.B.any(axis=1)) / len(self.folds)
                 self.converged[k] &= found.converged
                 k += 1
+                advance(1)

@@ -1,0 +1,125 @@
+"""Progress of tuning: on request, on a terminal for the commands, and never in a pipe."""
+
+import os
+import pty
+import subprocess
+import sys
+import termios
+
+import numpy as np
+import pytest
+from sklearn.model_selection import LeaveOneOut
+
+from eigenlabel import (
+    MLkNN,
+    MtSDACV,
+    OneVsRestSearchCV,
+    ProjectedClassifierCV,
+    SharedSubspaceClassifierCV,
+)
+from eigenlabel import _progress as progress
+from eigenlabel.datasets import make_shared_subspace, save
+
+SMALL = {"alphas": [0.0, 0.1], "betas": [0.1, 1.0], "n_components": [1, 2], "cv": 3}
+TUNED = {
+    "wide": (SharedSubspaceClassifierCV(**SMALL), 3 + 8),
+    "repeated": (SharedSubspaceClassifierCV(**{**SMALL, "betas": [0.1, 0.1]}), 3 + 4),
+    "leave-one-out": (SharedSubspaceClassifierCV(**{**SMALL, "cv": LeaveOneOut()}), 40 + 8),
+    "products": (SharedSubspaceClassifierCV(**SMALL, solver="krylov"), 3 + 8),
+    "MtSDACV": (MtSDACV(l1s=[0.1, 0.01], l2s=[1.0], cv=3), 3 * 2),
+    "one-vs-rest": (OneVsRestSearchCV(param_grid={"C": [0.1, 1.0]}, cv=3), 2),
+    "projected": (ProjectedClassifierCV(MLkNN(3), dimensions=[1, 2], cv=3), 3),
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_shared_subspace(40, n_features=6, n_labels=4, random_state=0)
+
+
+@pytest.mark.parametrize("name", TUNED)
+def test_verbose_shows_every_step_and_the_default_nothing(data, capsys, name):
+    model, steps = TUNED[name]
+    silent = model.set_params(verbose=0).fit(data.X, data.Y).predict(data.X)
+    assert capsys.readouterr() == ("", "")
+    shown = model.set_params(verbose=1).fit(data.X, data.Y).predict(data.X)
+    np.testing.assert_array_equal(shown, silent)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f"{steps}/{steps} [" in err
+
+
+def test_labels_that_were_not_observed_show_every_fold(data, capsys):
+    Y = data.Y.astype(float)
+    Y[::7, 0] = np.nan
+    SharedSubspaceClassifierCV(**SMALL, verbose=1).fit(data.X, Y)
+    assert "11/11 [" in capsys.readouterr().err
+
+
+def test_blocks_show_every_grid_point(data, capsys):
+    model = SharedSubspaceClassifierCV(**SMALL, verbose=1)
+    model.partial_fit(data.X, data.Y)
+    model.finish()
+    assert "8/8 [" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("verbose", "error"), [("yes", TypeError), (-1, ValueError)])
+@pytest.mark.parametrize("name", TUNED)
+def test_a_bad_verbose_is_refused(data, name, verbose, error):
+    model = TUNED[name][0].set_params(verbose=verbose)
+    with pytest.raises(error, match="verbose must be"):
+        model.fit(data.X, data.Y)
+    model.set_params(verbose=0)
+
+
+def test_watched_bars_are_for_terminals(monkeypatch):
+    for terminal in (False, True):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda t=terminal: t, raising=False)
+        with progress.watched(), progress.tuning(3, 0) as bar:
+            assert bar.disable != terminal
+        with progress.tuning(3, 0) as bar:
+            assert bar.disable
+
+
+def on_a_terminal(words):
+    """Run a command whose output is a terminal and return what it shows."""
+    master, slave = pty.openpty()
+    termios.tcsetwinsize(slave, (24, 100))
+    command = [sys.executable, "-m", "eigenlabel.cli", *map(str, words)]
+    with subprocess.Popen(command, stdout=slave, stderr=slave, stdin=slave) as process:
+        os.close(slave)
+        shown = b""
+        while True:
+            try:
+                part = os.read(master, 2**16)
+            except OSError:  # the other side is closed
+                break
+            if not part:
+                break
+            shown += part
+    os.close(master)
+    assert process.returncode == 0, shown
+    return shown.decode()
+
+
+COMMANDS = {
+    "tune": ["tune", "DATA", "--cv", 3, "-o", "OUT/m.skops"],
+    "compare": ["compare", "DATA", "--methods", "ridge", "--splits", 2, "-o", "OUT/runs"],
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_show_the_tuning_on_a_terminal_and_nothing_in_a_pipe(data, tmp_path, name):
+    path = tmp_path / "data.npz"
+    save(data, path)
+    for kind in ("terminal", "pipe"):
+        out = tmp_path / kind
+        out.mkdir()
+        words = [str(w).replace("DATA", str(path)).replace("OUT", str(out)) for w in COMMANDS[name]]
+        if kind == "terminal":
+            assert "tuning:" in on_a_terminal(words)
+            continue
+        command = [sys.executable, "-m", "eigenlabel.cli", *words]
+        piped = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert piped.stderr == ""
+        assert "tuning:" not in piped.stdout
