@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV
+from eigenlabel import LPP, MLSI, SharedSubspaceClassifier, SharedSubspaceClassifierCV
 from eigenlabel.core import machine, operators
 from eigenlabel.core.krylov import KrylovFactor
 from eigenlabel.core.spectral import CovarianceFactor, GramFactor
@@ -194,3 +194,13 @@ def test_statistics_read_again_are_those_read_once(rng, n):
     few = SharedSubspaceClassifierCV(**SMALL_GRID, max_memory=13 * 8 * 300**2).fit(X, Y)
     many = SharedSubspaceClassifierCV(**SMALL_GRID).fit(X, Y)
     np.testing.assert_allclose(few.oof_scores_, many.oof_scores_, atol=1e-8)
+
+
+@pytest.mark.parametrize("projection", [MLSI, LPP])
+def test_projections_in_the_row_space_state_more_arrays(rng, monkeypatch, projection):
+    monkeypatch.setattr(operators, "BLOCK_BYTES", 2**16)
+    X, Y = problem(rng, 200, 300)
+    assert peak(projection(n_components=2), X, Y) < 12 * 8 * 200**2
+    monkeypatch.setattr("eigenlabel.methods._base.memory_limit", lambda: 12 * 8.0 * 200**2 - 1)
+    with pytest.raises(MemoryError, match="principal axes"):
+        projection().fit(X, Y)

@@ -282,9 +282,13 @@ def _deduct(A: Floats, v: Floats, a: Floats) -> None:
         A[rows] -= np.outer(v[rows], a)
 
 
+ROW_SPACE_ARRAYS = 12  # square arrays of a projection by row_space and generalised_directions
+
+
 def generalised_directions(A: Floats, B: Floats, *, largest: bool = True) -> Directions:
     """Solve ``A p = lambda B p`` for symmetric A and positive definite B, ``p'B p = 1``."""
-    values, P = scipy.linalg.eigh((A + A.T) / 2, (B + B.T) / 2)
+    own = (((A + A.T) / 2).T, ((B + B.T) / 2).T)  # in the order that LAPACK overwrites
+    values, P = scipy.linalg.eigh(*own, overwrite_a=True, overwrite_b=True, check_finite=False)
     if largest:
         values, P = values[::-1], P[:, ::-1]
     return Directions(P, values)

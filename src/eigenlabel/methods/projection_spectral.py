@@ -23,6 +23,7 @@ from eigenlabel._validation import (
 from eigenlabel.core.operators import CentredOperator, centre_full_columns, weighted_mean
 from eigenlabel.core.projection import (
     FEW,
+    ROW_SPACE_ARRAYS,
     Directions,
     RowSpace,
     covariance_directions,
@@ -190,6 +191,9 @@ class MLSI(KernelParameters, RowSpaceProjection):
         self.beta = beta
         self.reg = reg
 
+    def _arrays(self, n: int, d: int) -> float:  # noqa: ARG002
+        return ROW_SPACE_ARRAYS
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("beta", self.beta, 0, 1)
@@ -263,6 +267,9 @@ class LPP(KernelParameters, RowSpaceProjection):
         )
         self.n_neighbors = n_neighbors
         self.width = width
+
+    def _arrays(self, n: int, d: int) -> float:  # noqa: ARG002
+        return ROW_SPACE_ARRAYS
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
