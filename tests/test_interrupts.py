@@ -1,6 +1,8 @@
 """An interrupted or failed fit leaves every estimator exactly as it was."""
 
+import importlib
 import inspect
+import pkgutil
 import sys
 import warnings
 from pathlib import Path
@@ -9,14 +11,18 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.utils import get_tags
 
 import eigenlabel
 from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV
 from eigenlabel.datasets import make_shared_subspace, save
+from eigenlabel.preprocessing import ColumnGroups
 from test_estimator_checks import instances
 
 PACKAGE = str(Path(eigenlabel.__file__).parent)
+SCALERS = [("first", StandardScaler(), slice(0, 2)), ("rest", Normalizer(), slice(2, 4))]
+MODELS = [*instances(), ColumnGroups(SCALERS)]
 CHANGING = ("fit", "fit_transform", "fit_predict")
 OUTPUTS = ("predict", "decision_function", "predict_proba", "transform")
 
@@ -90,7 +96,7 @@ def settled(model):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("model", instances(), ids=str)
+@pytest.mark.parametrize("model", MODELS, ids=str)
 def test_an_interrupted_fit_changes_nothing(model):
     model = settled(model)
     (X, y), (Z, t) = two_samples(model)
@@ -111,7 +117,7 @@ def test_an_interrupted_fit_changes_nothing(model):
         np.testing.assert_array_equal(found, expected[name])
 
 
-@pytest.mark.parametrize("model", instances(), ids=str)
+@pytest.mark.parametrize("model", MODELS, ids=str)
 def test_a_failed_fit_changes_nothing(model):
     model = settled(model)
     (X, y), (Z, _) = two_samples(model)
@@ -181,7 +187,7 @@ def public_methods(model):
         yield name, {key: value for key, value in given.items() if key in wanted}
 
 
-@pytest.mark.parametrize("model", instances(), ids=str)
+@pytest.mark.parametrize("model", MODELS, ids=str)
 def test_every_method_of_an_unfitted_model_says_so(model):
     for name, arguments in public_methods(model):
         if not hasattr(model, name):  # depends on a parameter or on the inner classifier
@@ -205,3 +211,17 @@ def test_warnings_name_the_line_that_called_the_library(model, scale, use):
         warnings.simplefilter("always")
         getattr(model, use)(data.X * np.r_[scale, np.ones(7)], data.Y)
     assert {w.filename for w in seen} == {__file__}
+
+
+def test_every_fit_of_the_package_changes_all_or_nothing():
+    for module in pkgutil.walk_packages(eigenlabel.__path__, "eigenlabel."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    kinds, found = [BaseEstimator], set()
+    while kinds:
+        kind = kinds.pop()
+        kinds += kind.__subclasses__()
+        if kind.__module__.startswith("eigenlabel.") and hasattr(kind, "fit"):
+            found.add(kind.__name__)
+            assert hasattr(kind.fit, "__wrapped__"), kind
+    assert len(found) > 30

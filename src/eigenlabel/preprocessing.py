@@ -147,6 +147,7 @@ class ColumnGroups(TransformerMixin, BaseEstimator):
     def __init__(self, groups: Any) -> None:
         self.groups = groups
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> "ColumnGroups":
         """Fit the transformer of each group to its columns."""
         self.fit_transform(X, y)
