@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-SEED, CASES, BATCH = 0, 1600, 400
+SEED, CASES, BATCH = 0, 1200, 300
 MEMORY, SECONDS = 3 * 2**30, 20  # of a process, and of one file
 FORBIDDEN = (
     "os.system",
