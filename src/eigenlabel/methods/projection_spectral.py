@@ -40,6 +40,9 @@ from eigenlabel.methods.projection import BaseProjection, KernelParameters
 class RowSpaceProjection(BaseProjection):
     """A projection found in coordinates of the data's own rank, ``Z Z' = Xc Xc'``."""
 
+    def _arrays(self, n: int, d: int) -> float:  # noqa: ARG002
+        return ROW_SPACE_ARRAYS
+
     def _in_row_space(self, space: RowSpace, X: Any, Y: np.ndarray | None) -> Directions:
         raise NotImplementedError
 
@@ -191,9 +194,6 @@ class MLSI(KernelParameters, RowSpaceProjection):
         self.beta = beta
         self.reg = reg
 
-    def _arrays(self, n: int, d: int) -> float:  # noqa: ARG002
-        return ROW_SPACE_ARRAYS
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("beta", self.beta, 0, 1)
@@ -267,9 +267,6 @@ class LPP(KernelParameters, RowSpaceProjection):
         )
         self.n_neighbors = n_neighbors
         self.width = width
-
-    def _arrays(self, n: int, d: int) -> float:  # noqa: ARG002
-        return ROW_SPACE_ARRAYS
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
