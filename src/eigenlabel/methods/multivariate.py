@@ -353,7 +353,7 @@ class SVMPerfClassifier(ScoreClassifier):
 
     def _check_rounding(self, X: Any) -> None:
         """Raise ValueError if rounding of the scores, at most ``100 C |x|^2``, may exceed 1."""
-        squares = (X.multiply(X) if sp.issparse(X) else X * X).sum(axis=1)
+        squares = np.asarray((X.multiply(X) if sp.issparse(X) else X * X).sum(axis=1))
         longest = float(np.sqrt(squares.max(initial=0.0)))
         if np.finfo(float).eps * 100 * self.C * longest**2 > 1:
             raise ValueError(

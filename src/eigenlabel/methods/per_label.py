@@ -3,13 +3,14 @@
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
+from sklearn import config_context, get_config
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from sklearn.model_selection import ParameterGrid
 from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_consistent_length
 
 from eigenlabel._fitting import all_or_nothing
@@ -141,8 +142,10 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
         folds = list_folds(self.cv, X, y, routed.splitter.split, self._codec, used)
         if len(used) < len(Y):
             params, X, Y = take_rows(X, params, used), X[used], Y[used]
+        # Parallel of scikit-learn passes the configuration on too, but replaces warning filters.
+        config = get_config()
         found = Parallel(n_jobs=self.n_jobs)(
-            delayed(_score_candidate)(self._make(one), X, Y, folds, self.scoring, params)
+            delayed(_score_candidate)(self._make(one), X, Y, folds, self.scoring, params, config)
             for one in follow(candidates, self.verbose, "candidate")
         )
         self.cv_results_ = {"params": candidates, "label_test_score": np.array(found)}
@@ -209,7 +212,13 @@ def _margins(model: Any, X: Any, constant: float) -> np.ndarray:
 
 
 def _score_candidate(
-    model: Any, X: Any, Y: np.ndarray, folds: list[Fold], scoring: str, params: dict[str, Any]
+    model: Any,
+    X: Any,
+    Y: np.ndarray,
+    folds: list[Fold],
+    scoring: str,
+    params: dict[str, Any],
+    config: dict[str, Any],
 ) -> np.ndarray:
     """Give the score of each label (m,) with one candidate; NaN where it is undefined.
 
@@ -217,7 +226,8 @@ def _score_candidate(
     would have anything to do with their scores.
     """
     total, times = np.zeros(Y.shape), np.zeros(Y.shape)
-    with ignored(ConvergenceWarning):  # the fit that is kept warns by itself
+    # The fit that is kept warns by itself.
+    with config_context(**config), ignored(ConvergenceWarning):
         for train, test in folds:
             rows = np.setdiff1d(np.arange(len(Y)), test) if train is None else train
             some = take_rows(X, params, rows)
