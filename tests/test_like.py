@@ -101,10 +101,10 @@ def test_npz_labels_are_0_or_1(tmp_path, wrap, labels):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"X": X.astype(str), "Y": Y}, "X must hold numbers"),
+        ({"X": X.astype(str), "Y": Y}, "X must be a matrix and hold numbers"),
         (
             {"X": X, "Y": Y, "feature_names": np.array(["a"])},
-            r"feature_names of .* \(1,\) for 3",
+            r"feature_names must be text, one for each of 3, found .* \(1,\)",
         ),
         ({"X": X, "Y": Y, "label_names": np.arange(2)}, "label_names"),
     ],

@@ -36,6 +36,40 @@ class DataError(ValueError):
         self.reason, self.line = reason, line
 
 
+class Limit:
+    """The bytes of memory that the content of a file may take.
+
+    Without ``max_bytes`` it is a quarter of the machine's, and content that is over 256 MiB and
+    500 times as large as what is stored of it is refused too.
+    """
+
+    def __init__(
+        self, path: Any, max_bytes: int | None = None, default: float | None = None
+    ) -> None:
+        self.path, self.trusted = path, max_bytes is not None
+        default = memory_limit() / 4 if default is None else default
+        self.size = self.left = default if max_bytes is None else max_bytes
+
+    def take(self, count: int, what: str) -> int:
+        """Return the number of bytes, or raise DataError if there is no room for them."""
+        self.left -= count
+        if self.left < 0:
+            raise DataError(
+                self.path,
+                f"{what} is larger than {self.size / 2**20:.0f} MiB; pass max_bytes if it is right",
+            )
+        return count
+
+    def check_ratio(self, size: int, stored: int) -> None:
+        """Raise DataError if content of this size looks like a compression bomb."""
+        if not self.trusted and size > max(BOMB_BYTES, BOMB_RATIO * stored):
+            raise DataError(
+                self.path,
+                f"decompresses to over {BOMB_RATIO} times its size, which looks like a "
+                "compression bomb; pass max_bytes if it is not",
+            )
+
+
 def plain_name(path: Path) -> str:
     """Give a file's name without the suffix of compression."""
     name = path.name
@@ -86,7 +120,7 @@ def check_file(path: Path) -> None:
         raise DataError(path, "a folder, not a file" if path.is_dir() else "no such file")
 
 
-def _read_chunks(path: Path, limit: float, trusted: bool, chunk_size: int) -> Iterator[bytes]:
+def _read_chunks(path: Path, limit: Limit, chunk_size: int) -> Iterator[bytes]:
     """Yield a file's content, decompressed by what it is; a large one shows its progress."""
     check_file(path)
     size, opener, total, seen = path.stat().st_size, _opener(path), 0, 0
@@ -94,15 +128,9 @@ def _read_chunks(path: Path, limit: float, trusted: bool, chunk_size: int) -> It
     try:
         with bar, path.open("rb") as raw, opener(raw) if opener else nullcontext(raw) as stream:
             while chunk := stream.read(chunk_size):
-                total += len(chunk)
-                if total > limit:
-                    raise DataError(path, f"larger than {limit / 2**20:.0f} MiB; pass max_bytes")
-                if opener and not trusted and total > max(BOMB_BYTES, BOMB_RATIO * size):
-                    raise DataError(
-                        path,
-                        f"decompresses to over {BOMB_RATIO} times its size, which looks like a "
-                        "compression bomb; pass max_bytes if it is not",
-                    )
+                total += limit.take(len(chunk), "the content")
+                if opener:
+                    limit.check_ratio(total, size)
                 if size > WATCHED:
                     bar.update(raw.tell() - seen)
                     seen = raw.tell()
@@ -117,8 +145,7 @@ def read_bytes(path: Any, max_bytes: int | None = None) -> bytes:
     Stops where it grows beyond ``max_bytes`` (by default a quarter of the machine's memory), or
     beyond 256 MiB at more than 500 times its compressed size: no text of data does that.
     """
-    limit = memory_limit() / 4 if max_bytes is None else max_bytes
-    return b"".join(_read_chunks(Path(path), limit, max_bytes is not None, CHUNK))
+    return b"".join(_read_chunks(Path(path), Limit(path, max_bytes), CHUNK))
 
 
 def read_lines(
@@ -129,8 +156,7 @@ def read_lines(
     At most a chunk and a line are in memory, and a line of more than 64 Mi characters is refused.
     """
     path, number, rest = Path(path), 1, ""
-    limit = float("inf") if max_bytes is None else max_bytes
-    chunks = _read_chunks(path, limit, max_bytes is not None, chunk_size)
+    chunks = _read_chunks(path, Limit(path, max_bytes, default=float("inf")), chunk_size)
     decoder = None
     for chunk in chunks:
         if decoder is None:

@@ -70,6 +70,10 @@ def _match_categories(path: Any, data: Dataset, like: Any) -> Dataset:
         new = np.array([*(position.get(value, np.nan) for value in values), np.nan])
         j = data.feature_names.tolist().index(name)
         missing = np.isnan(X[:, j])
+        odd = X[~missing & ~np.isin(X[:, j], np.arange(len(values))), j]
+        if odd.size:
+            reason = f"{name!r} holds {odd[0]:g}, which is no position in its {len(values)} values"
+            raise DataError(path, reason)
         column = new[np.where(missing, len(values), X[:, j]).astype(int)]
         count = int((np.isnan(column) & ~missing).sum())
         if count:

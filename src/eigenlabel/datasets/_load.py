@@ -13,7 +13,8 @@ from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._files import UTF16, DataError, check_file, plain_name, read_head
 from eigenlabel.datasets._hvecs import is_hvecs, load_hvecs
 from eigenlabel.datasets._jsonlines import load_jsonlines
-from eigenlabel.datasets._matlab import HDF5, load_mat
+from eigenlabel.datasets._matlab import load_mat
+from eigenlabel.datasets._matlab73 import HDF5
 from eigenlabel.datasets._npz import load_npz
 from eigenlabel.datasets._parquet import MAGIC
 from eigenlabel.datasets._sparse_text import load_svmlight, load_xmc

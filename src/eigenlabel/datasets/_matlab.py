@@ -5,59 +5,29 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.io import loadmat
 
-from eigenlabel.core.spectral import memory_limit
 from eigenlabel.datasets._dataset import Dataset
-from eigenlabel.datasets._files import DataError, number_names
+from eigenlabel.datasets._files import DataError, Limit, check_file, name_array, number_names
 from eigenlabel.datasets._like import about_labels, match, no_labels, skips_labels
+from eigenlabel.datasets._matlab5 import read_v5
+from eigenlabel.datasets._matlab73 import HDF5, read_v73
 
-HDF5 = b"\x89HDF\r\n\x1a\n"
 DATA = ("data", "X", "x", "fea", "features")
 TARGET = ("target", "targets", "Y", "y", "label", "labels", "gnd")
+PARTS = ("train_data", "train_target", "test_data", "test_target")
+KNOWN = frozenset((*DATA, *TARGET, *PARTS, "view", "feature_names", "label_names"))
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path, limit: Limit) -> dict[str, Any]:
+    """Return the known variables of a file by name, and None for all others."""
+    check_file(path)
     with path.open("rb") as stream:
-        head = stream.read(520)
-    if HDF5 in head:
-        return _read_hdf5(path)
-    try:
-        return loadmat(path)
-    except Exception as error:  # the parser raises what it pleases on damaged files
-        raise DataError(path, f"not a MATLAB file, or damaged ({error})") from error
-
-
-def _read_hdf5(path: Path) -> dict[str, Any]:
-    """Read a v7.3 file; matrices lie transposed in it, sparse ones as compressed columns."""
-    try:
-        import h5py  # noqa: PLC0415  an extra
-    except ImportError as error:
-        raise DataError(
-            path, "a MATLAB v7.3 file, which needs h5py: pip install 'eigenlabel[data]'"
-        ) from error
-    found: dict[str, Any] = {}
-    try:
-        with h5py.File(path, "r") as file:
-            for name, item in file.items():
-                if isinstance(item, h5py.Dataset) and item.dtype.kind in "biuf":
-                    found[name] = _whole(path, item).T
-                elif isinstance(item, h5py.Group) and {"data", "ir", "jc"} <= set(item):
-                    shape = (int(item.attrs["MATLAB_sparse"]), len(item["jc"]) - 1)
-                    parts = tuple(_whole(path, item[k]) for k in ("data", "ir", "jc"))
-                    found[name] = sp.csc_array(parts, shape=shape)
-    except DataError:
-        raise
-    except Exception as error:  # as above
-        raise DataError(path, f"not a MATLAB file, or damaged ({error})") from error
-    return found
-
-
-def _whole(path: Path, item: Any) -> np.ndarray:
-    """Read an array, which may be far larger than its file says it is."""
-    if item.nbytes > memory_limit() / 4:
-        raise DataError(path, f"an array of {item.nbytes / 2**30:.0f} GiB does not fit into memory")
-    return item[()]
+        if HDF5 in stream.read(520):
+            return read_v73(path, KNOWN, limit)
+        data = bytearray(limit.take(path.stat().st_size, "the file"))
+        stream.seek(0)
+        stream.readinto(data)
+    return read_v5(path, data, KNOWN, limit)
 
 
 def _pick(path: Path, arrays: dict[str, Any], names: tuple[str, ...], prefix: str = "") -> Any:
@@ -67,26 +37,37 @@ def _pick(path: Path, arrays: dict[str, Any], names: tuple[str, ...], prefix: st
     raise DataError(path, f"no variable {prefix}{names[0]}; there are: {', '.join(arrays)}")
 
 
-def _features(path: Path, X: Any) -> Any:
+def _features(path: Path, X: Any, limit: Limit) -> Any:
     if sp.issparse(X):
-        return sp.csr_array(X).astype(float)
-    X = np.asarray(X)
-    if X.ndim != 2 or X.dtype.kind not in "biuf":
-        raise DataError(path, f"features must be a matrix of numbers, found {X.dtype} {X.shape}")
-    return X if X.dtype == np.float32 else X.astype(float)
+        return X.astype(float)
+    if not isinstance(X, np.ndarray) or X.ndim != 2:
+        raise DataError(path, f"features must be a matrix of numbers, found {_describe(X)}")
+    if X.dtype.kind != "f":
+        limit.take(8 * X.size, "a matrix of whole numbers")
+    return X if X.dtype == np.float32 else X.astype(float, copy=False)
+
+
+def _describe(value: Any) -> str:
+    """Say what a variable is that is not the matrix that is expected."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape}"
+    kinds = {str: "text", list: "cells"}
+    return kinds.get(type(value), "an object, a structure or complex numbers")
 
 
 def _labels(path: Path, Y: Any, n: int, labels_first: bool) -> sp.csr_array:
-    """Give Y (n, m), 0/1, from either orientation and coding."""
-    Y = Y.toarray() if sp.issparse(Y) else np.asarray(Y)
+    """Return Y (n, m), 0/1, from either orientation and coding."""
+    if not sp.issparse(Y) and not isinstance(Y, np.ndarray):
+        raise DataError(path, f"labels must be a matrix of numbers, found {_describe(Y)}")
     if Y.ndim != 2 or n not in Y.shape:
         raise DataError(path, f"labels of shape {Y.shape} for {n} samples")
     # A square matrix is read as its name suggests: the *_target form has labels as rows.
     if Y.shape[0] != n or (Y.shape[1] == n and labels_first):
         Y = Y.T
-    values = set(np.unique(Y).tolist())
-    if not values <= {0, 1} and not values <= {-1, 1} and not values <= {-1, 0, 1}:
-        raise DataError(path, f"labels must be 0/1 or -1/+1, found {sorted(values)[:5]}")
+    values = set(np.unique(Y.data if sp.issparse(Y) else Y).tolist())
+    if not values <= {-1, 0, 1}:
+        odd = sorted(values - {-1, 0, 1})[:5]
+        raise DataError(path, f"labels must be 0/1 or -1/+1, found {odd}")
     return sp.csr_array((Y > 0).astype(np.int8))
 
 
@@ -112,14 +93,17 @@ def _stack(blocks: list[Any]) -> Any:
 
 def _names(path: Path, arrays: dict[str, Any], what: str, count: int) -> np.ndarray:
     """Take names from a cell array of words if there is one, else count the columns."""
-    cells = np.asarray(arrays.get(f"{what}_names", ()), dtype=object).ravel()
-    words = [np.asarray(cell).ravel() for cell in cells]
-    if len(words) == count and all(w.dtype.kind == "U" and w.size < 2 for w in words):
-        return np.array([str(w[0]) if w.size else "" for w in words])
+    words = arrays.get(f"{what}_names")
+    if isinstance(words, str):
+        words = [words]
+    if isinstance(words, list) and len(words) == count and all(isinstance(w, str) for w in words):
+        return name_array(path, words)
     return number_names(path, count)
 
 
-def load_mat(path: Any, *, like: Any = None, labelled: bool = True) -> Dataset:
+def load_mat(
+    path: Any, *, like: Any = None, labelled: bool = True, max_bytes: int | None = None
+) -> Dataset:
     """Read a MATLAB file, v5 or (with h5py) v7.3.
 
     Known forms: ``train_data, train_target, test_data, test_target`` (samples are stacked and
@@ -128,14 +112,19 @@ def load_mat(path: Any, *, like: Any = None, labelled: bool = True) -> Dataset:
     samples as rows or as columns. Names may be in cell arrays ``feature_names`` and
     ``label_names``, as :func:`save` writes them. ``like`` and ``labelled`` are those of
     :func:`load`.
+
+    At most ``max_bytes`` of memory, a quarter of the machine's by default, are taken for the
+    arrays, and links and arrays of a v7.3 file that lead to other files are refused.
     """
     path = Path(path)
-    arrays = {k: v for k, v in _read(path).items() if not k.startswith("__")}
+    limit = Limit(path, max_bytes)
+    arrays = _read(path, limit)
     splits, views, notes = {}, {}, ()
     targets = (*TARGET, "train_target", "test_target")
     skips = skips_labels(path, like, labelled, there=any(name in arrays for name in targets))
     if "view" in arrays:
-        parts = [_features(path, v) for v in np.asarray(arrays["view"]).ravel()]
+        views = arrays["view"] if isinstance(arrays["view"], list) else [arrays["view"]]
+        parts = [_features(path, view, limit) for view in views]
         if len({p.shape[0] for p in parts}) != 1:
             raise DataError(path, f"views of {[p.shape[0] for p in parts]} samples")
         ends = np.cumsum([0, *(p.shape[1] for p in parts)])
@@ -143,11 +132,14 @@ def load_mat(path: Any, *, like: Any = None, labelled: bool = True) -> Dataset:
         dense = not any(sp.issparse(p) for p in parts)
         X = np.hstack(parts) if dense else sp.csr_array(sp.hstack(parts))
     elif "train_data" in arrays:
-        both = [_features(path, _pick(path, arrays, ("data",), f"{p}_")) for p in ("train", "test")]
+        both = [
+            _features(path, _pick(path, arrays, ("data",), f"{p}_"), limit)
+            for p in ("train", "test")
+        ]
         X, n = _stack(both), both[0].shape[0]
         splits = {"published": (np.arange(n), np.arange(n, X.shape[0]))}
     else:
-        X = _features(path, _pick(path, arrays, DATA))
+        X = _features(path, _pick(path, arrays, DATA), limit)
     if skips:
         Y, label_names = no_labels(X.shape[0], like), like.label_names
         notes = about_labels(labelled)

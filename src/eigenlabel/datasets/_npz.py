@@ -8,12 +8,14 @@ from typing import Any, BinaryIO
 import numpy as np
 import scipy.sparse as sp
 
-from eigenlabel._validation import check_sparse_format
-from eigenlabel.core.spectral import memory_limit
+from eigenlabel.datasets._about import read_about
 from eigenlabel.datasets._dataset import Dataset
-from eigenlabel.datasets._files import DataError, number_names
+from eigenlabel.datasets._files import DataError, Limit, check_file, number_names
 from eigenlabel.datasets._like import about_labels, match, no_labels, skips_labels
 from eigenlabel.datasets._output import write_files
+from eigenlabel.datasets._stored import build_sparse, to_native
+
+PARTS = ("data", "indices", "indptr", "shape")
 
 
 def _pack(name: str, A: Any) -> dict[str, np.ndarray]:
@@ -28,21 +30,21 @@ def _pack(name: str, A: Any) -> dict[str, np.ndarray]:
     }
 
 
-def _unpack(path: Path, arrays: dict[str, np.ndarray], name: str) -> Any:
-    if name in arrays:
-        return arrays[name]
-    try:
-        data, indices, indptr, shape = (
-            arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr", "shape")
-        )
-    except KeyError:
-        raise DataError(path, f"no array {name!r}; there are: {', '.join(arrays)}") from None
-    try:
-        matrix = sp.csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
-        check_sparse_format(matrix)
-    except (ValueError, TypeError) as error:
-        raise DataError(path, f"{name} is not a valid sparse matrix ({error})") from error
-    return matrix
+def _unpack(path: Path, arrays: dict[str, np.ndarray], name: str, size: int) -> Any:
+    """Return a dense or sparse matrix of numbers."""
+    if name not in arrays:
+        try:
+            *parts, shape = (arrays[f"{name}_{part}"] for part in PARTS)
+        except KeyError:
+            raise DataError(path, f"no array {name!r}; there are: {', '.join(arrays)}") from None
+        if shape.ndim != 1 or shape.dtype.kind not in "iu":
+            raise DataError(path, f"{name}_shape must be two whole numbers, found {shape!r:.80}")
+        return build_sparse(path, name, tuple(parts), tuple(shape.tolist()), file_size=size)
+    A = arrays[name]
+    if A.ndim != 2 or A.dtype.kind not in "biuf":
+        reason = f"{name} must be a matrix and hold numbers, found {A.dtype} of shape {A.shape}"
+        raise DataError(path, reason)
+    return to_native(A)
 
 
 def write_npz(data: Dataset, stream: BinaryIO) -> None:
@@ -72,20 +74,38 @@ def save_npz(data: Dataset, path: Any) -> None:
     write_files({Path(path): lambda stream: write_npz(data, stream)})
 
 
+def _read_arrays(path: Path, limit: Limit) -> dict[str, np.ndarray]:
+    """Read all arrays of a file; nothing is unpickled."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            limit.take(sum(item.file_size for item in archive.infolist()), "the content")
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except DataError:
+        raise
+    except Exception as error:  # zip, header and decompression errors come in many classes
+        raise DataError(path, f"not an .npz file without pickles ({error})") from error
+    odd = next((name for name, A in arrays.items() if not isinstance(A, np.ndarray)), None)
+    if odd is not None:
+        raise DataError(path, f"{odd!r} in it is not an array")
+    return arrays
+
+
 def _names(path: Path, arrays: dict[str, np.ndarray], what: str, count: int) -> np.ndarray:
-    """Give the names that are there, one for each column, or number the columns."""
+    """Return the stored names, one for each column, or number the columns."""
     names = arrays.get(f"{what}_names")
-    if names is None:
-        return number_names(path, count)
+    return number_names(path, count) if names is None else _checked(path, what, names, count)
+
+
+def _checked(path: Path, what: str, names: np.ndarray, count: int) -> np.ndarray:
     if names.shape != (count,) or names.dtype.kind != "U":
-        raise DataError(path, f"{what}_names of shape {names.shape} for {count} {what}s")
-    return names
+        found = f"{names.dtype} of shape {names.shape}"
+        raise DataError(path, f"{what}_names must be text, one for each of {count}, found {found}")
+    return names.astype(names.dtype.newbyteorder("="), copy=False)
 
 
-def _check_values(path: Path, X: Any, Y: Any) -> None:
-    """Refuse features that are no numbers, and labels that are not 0 or 1."""
-    if X.dtype.kind not in "biuf":
-        raise DataError(path, f"X must hold numbers, found {X.dtype}")
+def _check_values(path: Path, Y: Any) -> None:
+    """Raise DataError unless all labels are 0, 1 or NaN."""
     stored = Y.data if sp.issparse(Y) else Y
     odd = ~np.isin(stored, (0, 1))
     if stored.dtype.kind == "f":
@@ -103,44 +123,36 @@ def load_npz(
     rest are taken if they are there. ``like`` and ``labelled`` are those of :func:`load`.
     """
     path = Path(path)
-    limit = memory_limit() / 4 if max_bytes is None else max_bytes
-    try:
-        with zipfile.ZipFile(path) as archive:
-            total = sum(item.file_size for item in archive.infolist())
-        if total > limit:
-            raise DataError(path, f"{total / 2**20:.0f} MiB of arrays; pass max_bytes")
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except DataError:
-        raise
-    except Exception as error:  # zip, header and decompression errors come in many classes
-        raise DataError(path, f"not an .npz file without pickles ({error})") from error
-    X, notes = _unpack(path, arrays, "X"), ()
+    check_file(path)
+    limit = Limit(path, max_bytes)
+    arrays, notes = _read_arrays(path, limit), ()
+    size = int(limit.size if limit.trusted else limit.size - limit.left)
+    X = _unpack(path, arrays, "X", size)
     if skips_labels(path, like, labelled, there="Y" in arrays or "Y_data" in arrays):
         Y, notes = no_labels(X.shape[0], like), about_labels(labelled)
         arrays["label_names"] = np.asarray(like.label_names, dtype=str)
     else:
-        Y = _unpack(path, arrays, "Y")
-    if X.ndim != 2 or Y.ndim != 2 or X.shape[0] != Y.shape[0]:
+        Y = _unpack(path, arrays, "Y", size)
+    if X.shape[0] != Y.shape[0]:
         raise DataError(path, f"X of shape {X.shape} and Y of shape {Y.shape} do not fit")
-    _check_values(path, X, Y)
-    about = json.loads(arrays["about"].tobytes()) if "about" in arrays else {}
-    splits = {
-        name: (arrays[f"split{k}_train"], arrays[f"split{k}_test"])
-        for k, name in enumerate(about.get("splits", ()))
-    }
+    if 0 in X.shape:
+        raise DataError(path, f"X of shape {X.shape} has no samples or no features")
+    _check_values(path, Y)
+    about = read_about(path, arrays)
+    feature_names = _names(path, arrays, "feature", X.shape[1])
+    samples = arrays.get("sample_names")
     data = Dataset(
         X=X,
         Y=Y,
-        feature_names=_names(path, arrays, "feature", X.shape[1]),
+        feature_names=feature_names,
         label_names=_names(path, arrays, "label", Y.shape[1]),
-        sample_names=arrays.get("sample_names"),
-        views={k: slice(*v) for k, v in about.get("views", {}).items()},
-        splits=splits,
-        categories={k: tuple(v) for k, v in about.get("categories", {}).items()},
-        column_types=about.get("column_types", {}),
-        words={k: slice(*v) for k, v in about.get("words", {}).items()},
-        source=about.get("source", path.name),
-        notes=(*about.get("notes", ()), *notes),
+        sample_names=None if samples is None else _checked(path, "sample", samples, X.shape[0]),
+        views=about.slices("views", X.shape[1]),
+        splits=about.splits(arrays, X.shape[0]),
+        categories=about.categories(feature_names.tolist()),
+        column_types=about.column_types(feature_names.tolist()),
+        words=about.slices("words", X.shape[1]),
+        source=about.text("source", path.name),
+        notes=(*about.notes(), *notes),
     )
     return match(path, data, like)

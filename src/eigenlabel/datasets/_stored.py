@@ -1,0 +1,91 @@
+"""Sparse matrices as files store them: no part is trusted before it has been checked.
+
+The compiled code of scipy reads and writes wherever the stored indices point, so an index outside
+the matrix can crash the process.
+"""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from eigenlabel.datasets._files import DataError
+
+# Rows or columns that a file of any size may declare; more only if it is as many bytes long. A
+# wrong size in a small file must not take the memory of a large one.
+MANY = 2**22
+
+
+def build_sparse(
+    path: Any,
+    name: str,
+    parts: tuple[Any, Any, Any],
+    shape: tuple[int, ...],
+    *,
+    by_columns: bool = False,
+    file_size: int | None = None,
+) -> sp.csr_array:
+    """Return the CSR matrix of stored parts ``(data, indices, indptr)`` after checking all of them.
+
+    ``by_columns`` says that the parts are compressed columns. Entries at the same place are added.
+    A matrix of more than 2**22 rows or columns has to be in a file of as many bytes.
+    """
+    try:
+        data, indices, indptr = _checked_parts(*parts)
+        n_rows, n_columns = _checked_shape(shape, file_size)
+        _check_places(
+            indices, indptr, *((n_columns, n_rows) if by_columns else (n_rows, n_columns))
+        )
+    except ValueError as error:
+        raise DataError(path, f"{name} is not a valid sparse matrix: {error}") from None
+    form = sp.csc_array if by_columns else sp.csr_array
+    matrix = form((data, indices, indptr), shape=(n_rows, n_columns)).tocsr(copy=True)
+    matrix.sum_duplicates()
+    return matrix
+
+
+def _checked_parts(data: Any, indices: Any, indptr: Any) -> tuple[np.ndarray, ...]:
+    """Return the parts as vectors, the places as 64-bit integers."""
+    return (
+        _vector("values", data, "biuf"),
+        _vector("indices", indices, "iu").astype(np.int64),
+        _vector("pointers", indptr, "iu").astype(np.int64),
+    )
+
+
+def _vector(what: str, part: Any, kinds: str) -> np.ndarray:
+    part = np.asarray(part)
+    if part.ndim != 1 or part.dtype.kind not in kinds:
+        raise ValueError(f"its {what} are {part.dtype} of shape {part.shape}")
+    if part.dtype.kind == "u" and part.size and part.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"{part.max()} among its {what} is too large")
+    return to_native(part)
+
+
+def to_native(numbers: np.ndarray) -> np.ndarray:
+    """Return numbers in a type that compiled code reads: of this machine, of four or eight bytes."""
+    if numbers.dtype.kind == "f" and numbers.dtype.itemsize not in (4, 8):
+        return numbers.astype(float)
+    return numbers.astype(numbers.dtype.newbyteorder("="), copy=False)
+
+
+def _checked_shape(shape: tuple[int, ...], file_size: int | None) -> tuple[int, int]:
+    if len(shape) != 2 or min(shape) < 0:
+        raise ValueError(f"its shape is {shape}")
+    most = np.iinfo(np.int64).max if file_size is None else max(MANY, file_size)
+    if max(shape) > most:
+        raise ValueError(f"its shape is {shape}, in a file of {file_size:,} bytes")
+    return int(shape[0]), int(shape[1])
+
+
+def _check_places(indices: np.ndarray, indptr: np.ndarray, major: int, minor: int) -> None:
+    """Raise ValueError unless the places are those of ``major`` rows (or columns) in order."""
+    if len(indptr) != major + 1:
+        raise ValueError(f"{len(indptr)} pointers, expected {major + 1}")
+    if indptr[0] != 0 or (np.diff(indptr) < 0).any():
+        raise ValueError("the pointers must begin at 0 and never fall")
+    if indptr[-1] != len(indices):
+        raise ValueError(f"the last pointer is {indptr[-1]}, expected {len(indices)}")
+    if len(indices) and not 0 <= indices.min() <= indices.max() < minor:
+        odd = indices[(indices < 0) | (indices >= minor)][0]
+        raise ValueError(f"index {odd} is not between 0 and {minor - 1}")
