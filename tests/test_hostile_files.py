@@ -1,5 +1,6 @@
 """Files that are damaged on purpose: a DataError in every case, within bounded memory."""
 
+import cProfile
 import json
 import struct
 import zipfile
@@ -10,7 +11,8 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from eigenlabel.datasets import DataError, load, load_mat
+import eigenlabel as el
+from eigenlabel.datasets import DataError, iterate, load, load_mat
 
 X = np.array([[1.0, 0, 2, 0], [0, 3, 0, 0], [0, 0, 4, 5]])
 Y = np.array([[1, 0], [0, 1], [1, 1]])
@@ -387,3 +389,64 @@ def test_labels_at_the_same_place_are_added_before_they_are_checked(tmp_path):
     np.savez(path, X=X, **{f"Y_{name}": np.array(part) for name, part in parts.items()})
     with pytest.raises(DataError, match="labels in Y must be 0 or 1, found 2"):
         load(path)
+
+
+# Numbers that are too large
+
+
+ARFF = "@relation 'r: -C -1'\n@attribute a numeric\n@attribute y {0,1}\n@data\n"
+LARGE = {
+    "it.csv": ("a,b,labels\n1,2,x\n3,WORD,y\n", "'b'", 3),
+    "it.tsv": ("a\tb\tlabels\n1\t2\tx\n3\tWORD\ty\n", "'b'", 3),
+    "semicolons.csv": ("a;b;labels\n1,5;2;x\n3;WORD;y\n", "'b'", 3),
+    "missing.csv": ("a,b,labels\n1,NA,x\n3,WORD,y\n", "'b'", 3),
+    "it.svm": ("# first\n0 1:2\n\n1 1:1 2:WORD 3:4\n", "feature 2", 4),
+    "xmc.txt": ("2 3 2\n0 0:1\n1 1:WORD\n", "feature 1", 3),
+    "dense.arff": (ARFF + "1,0\nWORD,1\n", "'a'", 6),
+    "sparse.arff": (ARFF + "{0 1}\n{0 WORD, 1 1}\n", "'a'", 6),
+    "it.jsonl": ('{"a": 1, "labels": ["x"]}\n{"a": WORD, "labels": ["y"]}\n', "'a'", 2),
+    "features.jsonl": ('{"features": {"a": WORD}, "labels": ["x"]}\n', "'a'", 1),
+}
+
+
+@pytest.mark.parametrize("word", ["1e999", "-1e999", "9" * 400])
+@pytest.mark.parametrize("name", list(LARGE))
+def test_numbers_that_no_float_holds_are_refused(write, name, word, engine):  # noqa: ARG001
+    text, place, line = LARGE[name]
+    with pytest.raises(DataError, match=f"line {line}: .*{place}.*too large"):
+        load(write(text.replace("WORD", word), name))
+    with pytest.raises(DataError, match=f"line {line}: .*{place}.*too large"):
+        list(iterate(write(text.replace("WORD", word), name), rows=9))
+
+
+@pytest.mark.parametrize("name", [name for name in LARGE if "jsonl" not in name])
+def test_infinity_is_read_where_it_is_written_as_such(write, name, engine):  # noqa: ARG001
+    data = load(write(LARGE[name][0].replace("WORD", "inf"), name))
+    X = data.X.toarray() if sp.issparse(data.X) else data.X
+    assert np.isinf(X).sum() == 1
+
+
+# Tables of very many columns, and names that stand twice
+
+
+def test_no_query_is_run_for_each_column_of_a_table(write):
+    pytest.importorskip("polars", reason="polars is an extra")
+    head = ",".join(f"c{i}" for i in range(500))
+    rows = "\n".join(",".join(["1.5", *["2"] * 499]) + ",x" for _ in range(3))
+    path = write(f"{head},labels\n{rows}\n")
+    with cProfile.Profile() as profile:
+        data = load(path)
+    calls = [entry.callcount for entry in profile.getstats() if "'collect'" in str(entry.code)]
+    np.testing.assert_array_equal(data.X, np.tile([1.5, *[2.0] * 499], (3, 1)))
+    assert 0 < sum(calls) < 50
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [el.SharedSubspaceClassifier(), el.MLkNN(), el.preprocessing.DocumentFrequencySelector()],
+)
+def test_columns_of_a_frame_have_different_names(estimator):
+    pd = pytest.importorskip("pandas", reason="pandas is an extra")
+    frame = pd.DataFrame(X, columns=["a", "b", "a", "c"])
+    with pytest.raises(ValueError, match="Two columns of X are called 'a'; rename one of them"):
+        estimator.fit(frame, Y)

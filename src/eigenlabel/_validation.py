@@ -36,6 +36,14 @@ def unmasked(array: Any) -> Any:
     return np.where(hidden, np.nan if array.dtype.kind in "biuf" else None, values)
 
 
+def check_unique_columns(X: Any) -> None:
+    """Raise ValueError if two columns of a pandas frame have the same name."""
+    names = getattr(X, "columns", None)
+    if not getattr(names, "is_unique", True):
+        double = names[names.duplicated()][0]
+        raise ValueError(f"Two columns of X are called {double!r}; rename one of them.")
+
+
 def check_data(
     estimator: Any, X: Any, *, reset: bool, square: bool = False, allow_nan: bool = False
 ) -> Any:
@@ -49,6 +57,7 @@ def check_data(
             "transform, or pass X.compute() if it fits in memory."
         )
     check_sparse(X, "X")
+    check_unique_columns(X)
     X = validate_data(
         estimator,
         unmasked(X),
@@ -75,6 +84,7 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> list[np.ndarray]:
     """
     if isinstance(X, (list, tuple)):  # NumPy would make words of numbers beside words
         X = np.array(X, dtype=object)
+    check_unique_columns(X)
     checked = validate_data(
         estimator,
         X,

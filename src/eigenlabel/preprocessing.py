@@ -17,7 +17,13 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from eigenlabel._fitting import TransformerMixin, all_or_nothing
-from eigenlabel._validation import SelectorMixin, check_choice, check_number, check_sparse
+from eigenlabel._validation import (
+    SelectorMixin,
+    check_choice,
+    check_number,
+    check_sparse,
+    check_unique_columns,
+)
 from eigenlabel.labels import check_label_matrix
 
 PREPARATIONS = ("auto", "none", "tfidf", "unit", "standard")
@@ -99,6 +105,7 @@ class DocumentFrequencySelector(TransformerMixin, SelectorMixin, BaseEstimator):
         """Count the samples that have each feature."""
         check_number("min_documents", self.min_documents, 0, integer=True)
         check_sparse(X, "X")
+        check_unique_columns(X)
         X = validate_data(self, X, accept_sparse="csr", ensure_all_finite="allow-nan")
         self.documents_ = np.asarray((X != 0).sum(axis=0)).ravel()
         return self

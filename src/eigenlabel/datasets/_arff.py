@@ -4,6 +4,7 @@ The header is read line by line, the data in blocks of rows, all words of a bloc
 that does not fit is read again row by row, to say which line is wrong.
 """
 
+import math
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -16,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigenlabel._validation import check_choice
+from eigenlabel.datasets._columns import is_too_large
 from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._files import DataError, decode, read_bytes, stem
 from eigenlabel.datasets._like import about_labels, match, no_labels, skips_labels
@@ -31,7 +33,7 @@ from eigenlabel.datasets._words import (
 )
 
 NUMERIC = ("numeric", "real", "integer")
-NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+NUMBER = re.compile(r"[+-]?\d{1,300}(\.\d+)?")  # which floats hold
 GAP = r"[^\S\n]"
 NAME = r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|[^\s{]+"""
 LINE = re.compile(
@@ -67,6 +69,8 @@ class Kind:
                 number = float(word)
             except ValueError:
                 raise ValueError("not a number") from None
+            if math.isinf(number) and is_too_large(word):
+                raise ValueError("too large for a number")
             if self.values is None or number in self.numbers:
                 return number
         raise ValueError("not in its list")

@@ -123,6 +123,11 @@ def read_number(word: str, comma: bool = False) -> float | None:
     return np.nan if word in MISSING else None
 
 
+def is_too_large(word: str) -> bool:
+    """Return True if a word that was read as infinite is written in digits, as 1e999 is."""
+    return any(character.isdigit() for character in word)
+
+
 def looks_like_dates(words: Words) -> bool:
     """Tell whether every value is written as a date."""
     return bool(words.values) and all(DATE.fullmatch(v) for v in words.values)
@@ -206,12 +211,12 @@ def _to_numbers(table: Table, name: str, cells: Sequence[Any], rows: Sequence[in
     try:
         column[rows] = [np.nan if cell is None else cell for cell in cells]
     except OverflowError:
-        large = next(row for row, cell in zip(rows, cells, strict=True) if _is_too_large(cell))
+        large = next(row for row, cell in zip(rows, cells, strict=True) if _overflows(cell))
         raise table.fault(f"the number in {name!r} is too large", large) from None
     return column
 
 
-def _is_too_large(cell: Any) -> bool:
+def _overflows(cell: Any) -> bool:
     try:
         float(cell or 0)
     except OverflowError:

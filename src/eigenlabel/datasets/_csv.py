@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenlabel.core.spectral import memory_limit
-from eigenlabel.datasets._columns import Table, Words, read_numbers
+from eigenlabel.datasets._columns import Table, Words, is_too_large, read_numbers
 from eigenlabel.datasets._engines import PandasCells, PolarsCells, find_engine
 from eigenlabel.datasets._files import LONGEST, DataError
 
@@ -72,13 +72,24 @@ class CsvTable(Table):
         return [words.values[code] for code in words.codes] == list(map(str, range(self.height)))
 
     def column(self, name: str) -> Any:
-        """Give a column, of numbers if all its cells are."""
+        """Return a column, of numbers if all its cells are."""
         numbers = self.cells.numbers(self.position[name])
-        if numbers is not None:
-            return numbers
+        if numbers is None:
+            words = self.words(name)
+            numbers = read_numbers(words, self.comma)
+            if numbers is None:
+                return words
+        if np.isinf(numbers).any():
+            self._check_infinite(name, numbers)
+        return numbers
+
+    def _check_infinite(self, name: str, numbers: np.ndarray) -> None:
+        """Raise DataError for a number that is infinite only because it is too large."""
         words = self.words(name)
-        numbers = read_numbers(words, self.comma)
-        return words if numbers is None else numbers
+        for row in np.flatnonzero(np.isinf(numbers)).tolist():
+            word = words.values[words.codes[row]]
+            if is_too_large(word):
+                raise self.fault(f"the number {word.strip()[:40]!r} in {name!r} is too large", row)
 
     def words(self, name: str) -> Words:
         """Give a column as it is written."""

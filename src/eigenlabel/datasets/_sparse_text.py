@@ -6,6 +6,8 @@ say which line is wrong.
 
 import codecs
 import io
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
+from eigenlabel.datasets._columns import is_too_large
 from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._files import (
     DataError,
@@ -40,11 +43,17 @@ class Lines:
     data: bytes
     first: int = 1
 
+    def samples(self, rows: list[int]) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines of some samples with their numbers; both are counted from 1."""
+        wanted, row = set(rows), 0
+        for number, line in enumerate(self.data.split(b"\n"), self.first):
+            row += is_sample(line)
+            if row in wanted and is_sample(line):
+                yield number, line
+
     def line_of(self, row: int) -> int:
-        """Give the line of a sample; both are counted from 1."""
-        lines = enumerate(self.data.split(b"\n"), self.first)
-        numbers = [number for number, line in lines if is_sample(line)]
-        return numbers[row - 1]
+        """Return the line of a sample; both are counted from 1."""
+        return next(self.samples([row]))[0]
 
     def fault(self, path: Any, reason: str, ends: np.ndarray, at: int) -> DataError:
         """Make the error for the value at a place, of samples that end at the given ones."""
@@ -160,6 +169,22 @@ def _number(path: Any, word: str, what: str, line: int) -> None:
         raise DataError(path, f"{what} {word[:40]!r} is not a number", line) from None
 
 
+def _check_infinite(path: Any, lines: Lines, X: Any) -> None:
+    """Raise DataError for a value that is infinite only because it is too large."""
+    odd = np.flatnonzero(np.isinf(X.data))
+    rows = np.unique(np.searchsorted(X.indptr, odd, side="right")).tolist()
+    for number, line in lines.samples(rows):
+        for word in line.partition(b"#")[0].decode("latin-1").split():
+            index, _, value = word.partition(":")
+            try:
+                large = math.isinf(float(value)) and is_too_large(value)
+            except ValueError:  # which the compiled parser reads in its own way
+                continue
+            if large:
+                reason = f"the value {value[:40]!r} of feature {index} is too large"
+                raise DataError(path, reason, number)
+
+
 def _fit_names(path: Path, A: sp.csr_array, names: list[str] | None, fixed: bool) -> np.ndarray:
     """Give the names of A's columns, widening A, in place, to those that never occur in it."""
     if names is None or len(names) < A.shape[1] or (fixed and len(names) != A.shape[1]):
@@ -179,6 +204,8 @@ def parse_svmlight(
 ) -> tuple[sp.csr_array, sp.csr_array, bool]:
     """Give X and Y of some lines, and whether their features count from 0."""
     X, rows = _parse(path, lines)
+    if np.isinf(X.data).any():
+        _check_infinite(path, lines, X)
     X, zero_based = _feature_matrix(path, lines, X, sizes)
     if skips_labels(path, like, labelled):
         return X, no_labels(len(rows), like), zero_based

@@ -63,7 +63,7 @@ def _vector(what: str, part: Any, kinds: str) -> np.ndarray:
 
 
 def to_native(numbers: np.ndarray) -> np.ndarray:
-    """Return numbers in a type that compiled code reads: of this machine, of four or eight bytes."""
+    """Return numbers in a type that compiled code reads: native, floats of 4 or 8 bytes."""
     if numbers.dtype.kind == "f" and numbers.dtype.itemsize not in (4, 8):
         return numbers.astype(float)
     return numbers.astype(numbers.dtype.newbyteorder("="), copy=False)
