@@ -3,7 +3,6 @@
 import argparse
 import ast
 import csv
-import inspect
 import io
 import os
 import re
@@ -19,12 +18,15 @@ import scipy.sparse as sp
 from eigenlabel import datasets
 from eigenlabel._writing import check_target, find_place, is_standard_output
 from eigenlabel.datasets import DataError, Dataset
-from eigenlabel.datasets._load import READERS
 from eigenlabel.methods.many_labels import MANY
 
-TABLE_OPTIONS = ("labels", "separator", "text", "samples", "drop", "encoding")
 READER_OPTIONS = (
-    *TABLE_OPTIONS,
+    "labels",
+    "separator",
+    "text",
+    "samples",
+    "drop",
+    "encoding",
     "xml",
     "missing_labels",
     "n_features",
@@ -138,20 +140,6 @@ def reader_options(arguments: argparse.Namespace) -> dict[str, Any]:
         if value is not None:
             found[name] = value
     return found
-
-
-def options_like(saved: Any, path: Any, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Read a file as the model's training file was, but for what is said now.
-
-    A file of another form than that one does not have all its options.
-    """
-    reader = READERS[datasets.find_form(path)]
-    takes = inspect.signature(reader).parameters.keys() & READER_OPTIONS
-    known = {k: v for k, v in saved.options.items() if k in takes}
-    given = reader_options(arguments)
-    if "samples" in given and "drop" in known:  # a column that was left out may name the samples
-        known["drop"] = [name for name in known["drop"] if name != given["samples"]]
-    return {**known, **given}
 
 
 def read_data(name: str, options: dict[str, Any], like: Any = None) -> Dataset:

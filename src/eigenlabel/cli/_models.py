@@ -17,7 +17,6 @@ from eigenlabel._writing import (
     is_standard_output,
 )
 from eigenlabel.cli._common import (
-    TABLE_OPTIONS,
     UsageError,
     add_data_options,
     check_output,
@@ -28,7 +27,6 @@ from eigenlabel.cli._common import (
     in_options,
     integers,
     numbers,
-    options_like,
     parse_settings,
     positive,
     read_data,
@@ -160,8 +158,7 @@ def _train(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Data
 
 def _fit_and_save(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Dataset, float]:
     check_output(arguments.output, arguments.data)
-    options = reader_options(arguments)
-    data = read_data(arguments.data, options)
+    data = read_data(arguments.data, reader_options(arguments))
     print(data)
     for note in data.notes:
         print(f"note: {in_options(note)}")
@@ -176,7 +173,6 @@ def _fit_and_save(arguments: argparse.Namespace, method: Any) -> tuple[SavedMode
         with watched():
             model = make_pipeline(prepare, method).fit(data.X, dense(data.Y))
     seconds = time.perf_counter() - start
-    kept = {**data.options, **{k: v for k, v in options.items() if k in TABLE_OPTIONS}}
     noted = {"data": data.source, "samples": data.X.shape[0], "method": type(method).__name__}
     saved = SavedModel(
         model,
@@ -184,7 +180,7 @@ def _fit_and_save(arguments: argparse.Namespace, method: Any) -> tuple[SavedMode
         data.label_names,
         categories=data.categories,
         views=data.views,
-        options=kept,
+        options=data.options,
         about=noted,
         column_types=data.column_types,
         words=data.words,
@@ -274,7 +270,7 @@ def _predict(arguments: argparse.Namespace) -> None:
     count, notes = write_predictions(
         saved,
         path,
-        options_like(saved, path, arguments),
+        reader_options(arguments),
         output=arguments.output,
         form=arguments.format,
         scores=arguments.scores,
@@ -290,8 +286,7 @@ def _predict(arguments: argparse.Namespace) -> None:
 def _evaluate(arguments: argparse.Namespace) -> None:
     check_output(arguments.report, arguments.data, arguments.model)
     saved = load_model(arguments.model)
-    options = options_like(saved, data_path(arguments.data), arguments)
-    data = read_data(arguments.data, options, like=saved)
+    data = read_data(arguments.data, reader_options(arguments), like=saved)
     for note in data.notes:
         print(f"note: {in_options(note)}", file=sys.stderr)
     found, sections = evaluated(saved, data)

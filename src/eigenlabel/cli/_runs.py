@@ -14,9 +14,8 @@ from eigenlabel.cli._common import (
     add_data_options,
     check_output,
     choose,
-    data_path,
     format_table,
-    options_like,
+    in_options,
     parse_value,
     positive,
     read_data,
@@ -26,7 +25,7 @@ from eigenlabel.cli._common import (
 from eigenlabel.cli._contests import print_contest
 from eigenlabel.cli._pages import about, comparison_sections, evaluated, example_sections
 from eigenlabel.comparison import summarise
-from eigenlabel.datasets import DataError
+from eigenlabel.datasets import DataError, Dataset
 from eigenlabel.experiment import (
     Data,
     Method,
@@ -138,6 +137,14 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--report", metavar="PAGE", help="write an HTML page")
 
 
+def _read_with_notes(name: str, options: dict[str, Any]) -> Dataset:
+    """Read a data file and print the reader's notes on it, beside the results."""
+    data = read_data(name, options)
+    for note in data.notes:
+        print(f"note: {name}: {in_options(note)}", file=sys.stderr)
+    return data
+
+
 def _protocol(arguments: argparse.Namespace) -> Protocol:
     if [Path(name).suffix for name in arguments.data] == [".toml"]:
         return _narrowed(Protocol.from_toml(arguments.data[0]), arguments)
@@ -149,7 +156,7 @@ def _protocol(arguments: argparse.Namespace) -> Protocol:
     datasets = [
         Data(
             Path(name).name,
-            read_data(name, options),
+            _read_with_notes(name, options),
             min_positives=arguments.min_positives,
             min_documents=arguments.min_documents,
             prepare=arguments.prepare,
@@ -392,8 +399,7 @@ def _report(arguments: argparse.Namespace) -> None:
     if arguments.data is None:
         raise UsageError("a page of a model needs labelled data: pass --data")
     saved = load_model(arguments.source)
-    options = options_like(saved, data_path(arguments.data), arguments)
-    data = read_data(arguments.data, options, like=saved)
+    data = read_data(arguments.data, reader_options(arguments), like=saved)
     _, sections = evaluated(saved, data)
     title = f"{Path(arguments.source).name} on {data.source}"
     _write_page(title, sections, arguments.output, arguments)

@@ -19,8 +19,9 @@ import scipy.sparse as sp
 from eigenlabel._validation import check_choice
 from eigenlabel.datasets._columns import is_too_large
 from eigenlabel.datasets._dataset import Dataset
-from eigenlabel.datasets._files import DataError, decode, read_bytes, stem
+from eigenlabel.datasets._files import DataError, check_room, decode, read_bytes, stem
 from eigenlabel.datasets._like import about_labels, match, no_labels, skips_labels
+from eigenlabel.datasets._reading import reader
 from eigenlabel.datasets._words import (
     DIGITS,
     NEWLINE,
@@ -43,6 +44,7 @@ LINE = re.compile(
 VALUE = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*?)\s*,""")
 PADDED = re.compile(r"\s\s|[^\S ]|\s,")  # more white space than one after a comma
 MEKA = re.compile(r"-C\s+(-?\d+)")
+WEIGHTS = {b"\n": 200, b",": 24}  # bytes of memory that lines and values take while they are read
 MAX_CELLS = 2**31
 BLOCK = 2**18  # characters read at once: enough to be fast, few enough to need little memory
 
@@ -421,6 +423,7 @@ class ArffReader:
         return Y, self.names[self.is_label], ()
 
 
+@reader("missing_labels", "encoding")
 def load_mulan(
     path: Any,
     *,
@@ -449,7 +452,10 @@ def load_mulan(
     max_bytes : largest decompressed size to read, a quarter of memory by default
     """
     path = Path(path)
-    text = decode(path, read_bytes(path, max_bytes), encoding)
+    content = read_bytes(path, max_bytes)
+    check_room(path, content, WEIGHTS, max_bytes)
+    text = decode(path, content, encoding)
+    del content
     reader = ArffReader(path, text, xml, like, labelled, missing_labels)
     rows, numbers = list_rows(text, reader.first)
     if not rows:

@@ -37,7 +37,7 @@ def to_dataset(table: Table, options: Options, like: Any = None, source: str = "
     if not table.height:
         raise DataError(table.path, "no rows")
     roles = find_roles(table, options, like)
-    notes = []
+    options, notes = _fixed_separator(table, roles, options), []
     if like is None and table.index is not None:
         notes.append("the first column has no name and counts the rows: left out")
     if like is None and roles.samples not in (None, options.samples, SAMPLE_NAME):
@@ -57,6 +57,7 @@ def to_dataset(table: Table, options: Options, like: Any = None, source: str = "
         categories=categories,
         column_types=types,
         words=words,
+        options={} if options.separator is None else {"separator": options.separator},
         source=source,
         notes=tuple(notes),
     )
@@ -82,6 +83,8 @@ def _labels(
         column = table.column(roles.cells)
         if isinstance(column, Lists):
             return _match_labels(table, column, known)
+        if known is None and options.separator:
+            notes += _about_separator(table.words(roles.cells), roles.cells, options.separator)
         lists = _label_lists(table, roles.cells, options.separator, notes)
         return _match_labels(table, lists, known, "; pass separator= if it was cut wrongly")
     names = list(roles.columns) if known is None else known
@@ -145,12 +148,31 @@ def _find_separator(words: Words) -> str:
 
 def fix_separator(table: Table, options: Options, like: Any) -> Options:
     """Decide by the first piece of a table in which labels are separated how all others are."""
-    name = find_roles(table, options, like).cells
-    if name is None or isinstance(table.column(name), Lists):
+    return _fixed_separator(table, find_roles(table, options, like), options)
+
+
+def _fixed_separator(table: Table, roles: Roles, options: Options) -> Options:
+    """Return the options with the separator that occurs among the labels, if none is given."""
+    name = roles.cells
+    if options.separator is not None or not options.labelled or name is None:
         return options
-    words = table.words(name)
+    if isinstance(table.column(name), Lists) or _are_lists(words := table.words(name)):
+        return options
+    return replace(options, separator=_find_separator(words) or None)
+
+
+def _about_separator(words: Words, name: str, separator: str) -> tuple[str, ...]:
+    """Return a note if a separator occurs in no cell, but another one in many."""
+    if not separator or any(separator in value for value in words.values):
+        return ()
+    cells = np.bincount(words.codes[words.codes >= 0], minlength=len(words.values))
+    counts = {s: int(sum(cells[[s in value for value in words.values]])) for s in SEPARATORS}
+    other = max(SEPARATORS, key=counts.__getitem__)
+    if counts[other] <= cells.sum() / 10:
+        return ()
     return (
-        options if _are_lists(words) else replace(options, separator=_find_separator(words) or None)
+        f"no cell of {name!r} holds the separator {separator!r}, but {counts[other]:,} of "
+        f"{cells.sum():,} hold {other!r}; pass separator={other!r} if it stands between labels",
     )
 
 

@@ -33,7 +33,7 @@ class DataError(ValueError):
     def __init__(self, path: Any, reason: str, line: int | None = None) -> None:
         place = f"{path}" if line is None else f"{path}, line {line}"
         super().__init__(f"{place}: {reason}")
-        self.reason, self.line = reason, line
+        self.path, self.reason, self.line = path, reason, line
 
 
 class Limit:
@@ -115,9 +115,17 @@ def read_head(path: Path, size: int = 4096) -> bytes:
 
 
 def check_file(path: Path) -> None:
-    """Refuse what is no file."""
-    if not path.is_file():
-        raise DataError(path, "a folder, not a file" if path.is_dir() else "no such file")
+    """Raise DataError unless there is a file that can be read more than once."""
+    if path.is_file():
+        return
+    reason = "no such file"
+    if path.is_dir():
+        reason = "a folder, not a file"
+    elif path.is_fifo():
+        reason = "a pipe, which can be read only once; load and iterate read pipes"
+    elif path.exists():
+        reason = "a device or socket; pipe its content in, or write it to a file first"
+    raise DataError(path, reason)
 
 
 def _read_chunks(path: Path, limit: Limit, chunk_size: int) -> Iterator[bytes]:
@@ -146,6 +154,24 @@ def read_bytes(path: Any, max_bytes: int | None = None) -> bytes:
     beyond 256 MiB at more than 500 times its compressed size: no text of data does that.
     """
     return b"".join(_read_chunks(Path(path), Limit(path, max_bytes), CHUNK))
+
+
+def check_room(path: Any, text: bytes, weights: dict[bytes, int], max_bytes: int | None) -> None:
+    """Raise DataError if a text takes over half of the memory once it is read.
+
+    ``weights`` are the bytes that each of some characters costs in the end. Not checked with
+    ``max_bytes``.
+    """
+    if max_bytes is not None:
+        return
+    needed = sum(text.count(mark) * weight for mark, weight in weights.items())
+    if needed > memory_limit() / 2:
+        lines = text.count(b"\n")
+        raise DataError(
+            path,
+            f"{lines:,} lines need about {needed / 2**30:.1f} GiB, more than half of the memory; "
+            "read it in pieces with iterate, or pass max_bytes to try",
+        )
 
 
 def read_lines(

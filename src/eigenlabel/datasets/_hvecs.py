@@ -17,6 +17,7 @@ from eigenlabel.datasets._files import (
     stem,
 )
 from eigenlabel.datasets._like import about_labels, match, no_labels, skips_labels
+from eigenlabel.datasets._reading import reader
 
 SUFFIX, LABELS = ".hvecs", "annot"
 
@@ -61,6 +62,7 @@ def _names(path: Path | None, count: int) -> np.ndarray | None:
     return name_array(path, names) if len(names) == count else None
 
 
+@reader()
 def load_hvecs(
     path: Any, *, labels: Any = None, like: Any = None, labelled: bool = True
 ) -> Dataset:

@@ -16,16 +16,20 @@ from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._files import (
     EMPTIEST,
     DataError,
+    check_room,
     names_beside,
     read_bytes,
     split_lines,
     to_utf8,
     too_empty,
 )
+from eigenlabel.datasets._reading import TABLE, reader
 from eigenlabel.datasets._roles import Options
 
 FEATURES = "features"
 LARGEST = sys.float_info.max
+# Bytes of memory that lines, values, lists and objects take while they are read.
+WEIGHTS = {b"\n": 200, b",": 64, b"[": 64, b"{": 64}
 
 
 class Names(NamedTuple):
@@ -145,6 +149,7 @@ def find_names_beside(path: Path) -> Names:
     return Names(*(n if n is None or len(set(n)) == len(n) else None for n in both))
 
 
+@reader(*TABLE)
 def load_jsonlines(
     path: Any,
     *,
@@ -179,6 +184,7 @@ def load_jsonlines(
     """
     path = Path(path)
     data = to_utf8(path, read_bytes(path, max_bytes), encoding)
+    check_room(path, data, WEIGHTS, max_bytes)
     lines = filled_lines(path, split_lines(data), 1)
     table = JsonTable(path, lines, find_names_beside(path))
     options = Options(labels, separator, text, samples, drop, labelled, missing_labels)

@@ -1,7 +1,6 @@
 """Find out what a file is by its content, and read it."""
 
 import codecs
-import inspect
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +16,7 @@ from eigenlabel.datasets._matlab import load_mat
 from eigenlabel.datasets._matlab73 import HDF5
 from eigenlabel.datasets._npz import load_npz
 from eigenlabel.datasets._parquet import MAGIC
+from eigenlabel.datasets._reading import option_names, read_once
 from eigenlabel.datasets._sparse_text import load_svmlight, load_xmc
 from eigenlabel.datasets._table import load_table
 
@@ -126,7 +126,7 @@ def _is_nearly_svmlight(words: list[bytes]) -> bool:
 def check_options(path: Path, form: str, options: dict[str, Any]) -> Callable[..., Dataset]:
     """Give the reader of a form, if it knows the options."""
     reader = READERS[form]
-    known = [n for n in inspect.signature(reader).parameters if n != "path"]
+    known = option_names(reader)
     wrong = next((name for name in options if name not in known), None)
     if wrong is not None:
         raise DataError(
@@ -142,8 +142,12 @@ def load(path: Any, *, like: Any = None, **options: Any) -> Dataset:
 
     With ``like``, a Dataset, the file has to have the same features and labels: tables and JSON
     lines are put into their order, LIBSVM and repository text takes its widths and names from
-    it, and other forms are refused if theirs differ. A file that has no labels at all gives a Y of
-    zeros, with a note; with ``labelled=False`` labels are not looked at, as in prediction.
+    it, and other forms are refused if theirs differ. The file is read with the options that
+    ``like`` was read with (``like.options``), unless they are passed anew. A file that has no
+    labels at all gives a Y of zeros, with a note; with ``labelled=False`` labels are not looked
+    at, as in prediction.
+
+    A pipe, such as /dev/stdin, is copied into a temporary file first.
 
     ``options`` go to the form's own reader: :func:`load_mulan`, :func:`load_svmlight`,
     :func:`load_xmc`, :func:`load_mat`, :func:`load_npz`, :func:`load_table`,
@@ -158,7 +162,8 @@ def load(path: Any, *, like: Any = None, **options: Any) -> Dataset:
     >>> load(path)
     Dataset(2 samples, 3 features, 3 labels; pages.txt)
     """
-    path = Path(path)
-    form = find_form(path)
-    reader = check_options(path, form, options)
-    return reader(path, like=like, **options)
+
+    def read_file(file: Path) -> Dataset:
+        return check_options(file, find_form(file), options)(file, like=like, **options)
+
+    return read_once(path, options.get("max_bytes"), read_file)

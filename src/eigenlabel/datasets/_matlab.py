@@ -11,6 +11,7 @@ from eigenlabel.datasets._files import DataError, Limit, check_file, name_array,
 from eigenlabel.datasets._like import about_labels, match, no_labels, skips_labels
 from eigenlabel.datasets._matlab5 import read_v5
 from eigenlabel.datasets._matlab73 import HDF5, read_v73
+from eigenlabel.datasets._reading import reader
 
 DATA = ("data", "X", "x", "fea", "features")
 TARGET = ("target", "targets", "Y", "y", "label", "labels", "gnd")
@@ -101,6 +102,7 @@ def _names(path: Path, arrays: dict[str, Any], what: str, count: int) -> np.ndar
     return number_names(path, count)
 
 
+@reader()
 def load_mat(
     path: Any, *, like: Any = None, labelled: bool = True, max_bytes: int | None = None
 ) -> Dataset:

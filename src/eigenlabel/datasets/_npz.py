@@ -13,6 +13,7 @@ from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._files import DataError, Limit, check_file, number_names
 from eigenlabel.datasets._like import about_labels, match, no_labels, skips_labels
 from eigenlabel.datasets._output import write_files
+from eigenlabel.datasets._reading import reader
 from eigenlabel.datasets._stored import build_sparse, to_native
 
 PARTS = ("data", "indices", "indptr", "shape")
@@ -114,6 +115,7 @@ def _check_values(path: Path, Y: Any) -> None:
         raise DataError(path, f"labels in Y must be 0 or 1, found {stored[odd][0]}")
 
 
+@reader()
 def load_npz(
     path: Any, *, like: Any = None, labelled: bool = True, max_bytes: int | None = None
 ) -> Dataset:

@@ -28,6 +28,7 @@ from eigenlabel.datasets._jsonlines import JsonTable, filled_lines, find_names_b
 from eigenlabel.datasets._like import match
 from eigenlabel.datasets._load import check_options, find_form, load
 from eigenlabel.datasets._parquet import MAGIC, ParquetFile
+from eigenlabel.datasets._reading import all_options, pipe_pieces, remember
 from eigenlabel.datasets._roles import Options, kept_names
 from eigenlabel.datasets._sparse_text import (
     Lines,
@@ -257,7 +258,11 @@ def iterate(path: Any, *, rows: int = 4096, like: Any = None, **options: Any) ->
     """
     path = Path(path)
     check_number("rows", rows, 1, integer=True)
+    if path.is_fifo():
+        limit = options.get("max_bytes")
+        return pipe_pieces(path, limit, lambda file: iterate(file, rows=rows, like=like, **options))
     form = find_form(path)
-    check_options(path, form, options)
+    reader = check_options(path, form, options)
+    options = all_options(reader, like, options)
     pieces = PIECES.get(form, _whole_pieces)(path, rows, like, options)
-    return _at_least_one(path, pieces)
+    return (remember(reader, piece, options) for piece in _at_least_one(path, pieces))

@@ -119,8 +119,8 @@ def _find_samples(table: Table, names: list[str], options: Options, like: Any) -
     In training data a column called id must have another value in each row, and no fractions. In
     data to predict it must not be a feature.
     """
-    if options.samples is not None:
-        return options.samples
+    if options.samples is not None and (like is None or options.samples in names):
+        return options.samples  # files like one that had the column may lack it
     if SAMPLE_NAME in names:
         return SAMPLE_NAME
     taken = set(as_names(options.text or ()))
@@ -142,12 +142,16 @@ def _has_unique_values(table: Table, name: str) -> bool:
 def _find_labels(
     table: Table, names: list[str], labels: Any, like: Any
 ) -> tuple[str | None, dict[str, str]]:
-    """Find the column of labels, or the columns; like allows that there is neither."""
+    """Find the column of labels, or the columns; like allows that there is neither.
+
+    The columns that its own files had may be called otherwise here.
+    """
     if labels is not None:
         found = find_names(table.path, names, labels, lenient=like is not None)
         if isinstance(labels, str) and found == [labels]:
             return _cells_or_column(table, labels, like)
-        return None, {name: name for name in found}
+        if found or like is None:
+            return None, {name: name for name in found}
     ours = [n for n in names if n.startswith(LABEL_PREFIX)]
     if ours:
         return None, {n.removeprefix(LABEL_PREFIX): n for n in ours}
@@ -183,7 +187,9 @@ def _cells_or_column(table: Table, name: str, like: Any) -> tuple[str | None, di
 def _find_text(table: Table, names: list[str], text: Any, like: Any) -> list[str]:
     """Find the columns of text: those named, else one called text that holds words."""
     if text is not None:
-        return find_names(table.path, names, text)
+        found = find_names(table.path, names, text, lenient=like is not None)
+        if found or like is None or not as_names(text):
+            return found
     for name in names:
         if name.strip().lower() != TEXT_NAME or (like is not None and name in like.categories):
             continue

@@ -20,6 +20,7 @@ from eigenlabel.datasets._columns import is_too_large
 from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._files import (
     DataError,
+    check_room,
     decode,
     name_array,
     names_beside,
@@ -28,11 +29,14 @@ from eigenlabel.datasets._files import (
     text_size,
 )
 from eigenlabel.datasets._like import match, no_labels, skips_labels
+from eigenlabel.datasets._reading import reader
 
 MAX_DIGITS = 18
 LARGEST = 2**31  # of what the compiled parser takes as an index
 # Columns that a file of any size may have; more only if it is as many bytes long, or if its reader
 # says so: a wrong index in a small file must not take the memory of a large one.
+# Bytes of memory that lines, labels and features take while they are read.
+WEIGHTS = {b"\n": 160, b",": 56, b":": 32}
 MANY_FEATURES, MANY_LABELS = 2**22, 2**20
 
 
@@ -212,6 +216,7 @@ def parse_svmlight(
     return X, _label_matrix(path, lines, rows, sizes.n_labels), zero_based
 
 
+@reader("zero_based")
 def load_svmlight(
     path: Any,
     *,
@@ -242,6 +247,7 @@ def load_svmlight(
     data = _plain(read_bytes(path, max_bytes))
     if not data.strip():
         raise DataError(path, "empty")
+    check_room(path, data, WEIGHTS, max_bytes)
     sizes = Sizes(n_features, n_labels, zero_based).of(like)
     X, Y, zero_based = parse_svmlight(path, Lines(data), sizes, like, labelled)
     beside = names_beside(path, "features"), names_beside(path, "labels")
@@ -330,6 +336,7 @@ def parse_xmc(
     return match(path, data, like)
 
 
+@reader()
 def load_xmc(
     path: Any,
     *,
@@ -348,6 +355,7 @@ def load_xmc(
     """
     path = Path(path)
     head, _, body = _plain(read_bytes(path, max_bytes)).partition(b"\n")
+    check_room(path, body, WEIGHTS, max_bytes)
     n, d, m = read_sizes(path, head)
     lines = body.count(b"\n") + (not body.endswith(b"\n") and bool(body))
     if n != lines:

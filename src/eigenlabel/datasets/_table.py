@@ -10,6 +10,7 @@ from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._engines import to_table
 from eigenlabel.datasets._files import check_file, read_bytes, read_head, split_lines, to_utf8
 from eigenlabel.datasets._parquet import MAGIC, ParquetFile
+from eigenlabel.datasets._reading import TABLE, reader, remembers
 from eigenlabel.datasets._roles import Options, kept_names
 
 
@@ -21,6 +22,7 @@ def _after_lines(block: bytes, count: int) -> int:
     return at
 
 
+@reader(*TABLE)
 def load_table(
     path: Any,
     *,
@@ -96,6 +98,7 @@ def _without_drop(options: Options) -> Options:
     return replace(options, drop=())
 
 
+@remembers(*TABLE)
 def from_frame(
     frame: Any,
     *,

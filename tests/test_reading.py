@@ -1,0 +1,288 @@
+"""What all readers share: pipes, the options of files like another one, bounded memory."""
+
+import contextlib
+import gzip
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from eigenlabel.cli import main
+from eigenlabel.datasets import (
+    DataError,
+    Dataset,
+    find_form,
+    from_frame,
+    iterate,
+    load,
+    load_table,
+    save,
+)
+from forms import same
+
+DATA = Dataset(
+    X=np.array([[1.0, 0, 2], [0, 3, 0], [4, 0, 5]]),
+    Y=sp.csr_array(np.array([[1, 0], [0, 1], [1, 1]])),
+    feature_names=np.array(["0", "1", "2"]),
+    label_names=np.array(["0", "1"]),
+)
+
+
+# Pipes
+
+
+@pytest.fixture
+def pipe(tmp_path):
+    """Make a pipe of a name, into which bytes are written once it is opened."""
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("this system has no named pipes")
+    threads = []
+
+    def make(content, name):
+        path = tmp_path / "pipes" / name
+        path.parent.mkdir(exist_ok=True)
+        path.unlink(missing_ok=True)
+        os.mkfifo(path)
+
+        def feed():
+            with contextlib.suppress(BrokenPipeError):  # if the reader has had enough
+                path.write_bytes(content)
+
+        threads.append(threading.Thread(target=feed, daemon=True))
+        threads[-1].start()
+        return path
+
+    yield make
+    for thread in threads:
+        thread.join(timeout=10)
+        assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("suffix", ["npz", "mat", "svm", "csv", "parquet", "jsonl", "csv.gz"])
+def test_pipes_are_read_as_files_are(tmp_path, pipe, suffix):
+    save(DATA, tmp_path / f"it.{suffix}")
+    for beside in tmp_path.glob("it.*.txt"):
+        beside.unlink()
+    content = (tmp_path / f"it.{suffix}").read_bytes()
+    data = load(pipe(content, f"it.{suffix}"))
+    same(data, load(tmp_path / f"it.{suffix}"))
+    assert data.source in (f"it.{suffix}", "")
+    pieces = list(iterate(pipe(content, f"it.{suffix}"), rows=2))
+    np.testing.assert_array_equal(sp.vstack([sp.csr_array(p.X) for p in pieces]).toarray(), DATA.X)
+
+
+def test_errors_about_pipes_name_them(pipe):
+    path = pipe(b"a,labels\n1,x\n2\n", "it.csv")
+    with pytest.raises(DataError, match=rf"^{path}, line 3: 1 values for 2 columns"):
+        load(path)
+    path = pipe(b"a,labels\n1,x\n2\n", "it.csv")
+    with pytest.raises(DataError, match=rf"^{path}, line 3: 1 values for 2 columns"):
+        list(iterate(path))
+
+
+def test_a_reader_of_one_form_reads_pipes(pipe):
+    assert load_table(pipe(b"a,labels\n1,x\n2,y\n", "it")).X.tolist() == [[1], [2]]
+
+
+def test_a_pipe_does_not_fill_the_disk(pipe):
+    path = pipe(b"0 1:1\n" * 100_000, "it.svm")
+    with pytest.raises(DataError, match="the content of the pipe is larger than 0 MiB"):
+        load(path, max_bytes=100_000)
+
+
+def test_the_form_of_a_pipe_is_not_looked_for(tmp_path):
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("this system has no named pipes")
+    os.mkfifo(tmp_path / "it.csv")
+    with pytest.raises(DataError, match="a pipe, which can be read only once; load and iterate"):
+        find_form(tmp_path / "it.csv")
+
+
+def test_devices_are_refused():
+    if not os.path.exists("/dev/null"):
+        pytest.skip("this system has no devices")
+    with pytest.raises(DataError, match="a device or socket; pipe its content in"):
+        load("/dev/null")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/dev/stdin is a pipe on Linux")
+def test_standard_input_is_read():
+    program = "from eigenlabel.datasets import load; print(load('/dev/stdin'))"
+    found = subprocess.run(
+        [sys.executable, "-c", program], input=b"0 1:1\n1 2:1\n", capture_output=True, check=True
+    )
+    assert found.stdout == b"Dataset(2 samples, 2 features, 2 labels; stdin)\n"
+
+
+def test_predictions_of_a_pipe(tmp_path, pipe, capsys):
+    rows = "".join(f"{i % 7},{i % 3},{'a|b' if i % 2 else 'b'}\n" for i in range(30))
+    (tmp_path / "train.csv").write_text("x,z,kinds\n" + rows)
+    model = str(tmp_path / "m")
+    main(
+        ["fit", str(tmp_path / "train.csv"), "--labels", "kinds", "--method", "ridge", "-o", model]
+    )
+    capsys.readouterr()
+    main(["predict", model, str(tmp_path / "train.csv")])
+    expected = capsys.readouterr().out
+    main(["predict", model, str(pipe(f"x,z,kinds\n{rows}".encode(), "new.csv"))])
+    assert capsys.readouterr().out == expected
+    assert len(expected.splitlines()) == 31
+
+
+# The options of files like another one
+
+
+TRAIN = "id,review,size,kinds,junk\nr1,good tea,1,a/b,9\nr2,bad tea,2,b,8\n"
+TEST = "junk,kinds,size,review,id\n7,b/a,3,tea,r9\n"
+OPTIONS = {"labels": "kinds", "separator": "/", "text": "review", "samples": "id", "drop": ["junk"]}
+
+
+def test_a_file_like_another_is_read_with_its_options(write):
+    train = load(write(TRAIN), **OPTIONS)
+    assert train.options == OPTIONS
+    path = write(TEST, "test.csv")
+    test = load(path, like=train)
+    same(test, load(path, like=train, **OPTIONS))
+    assert test.sample_names.tolist() == ["r9"]
+    assert test.Y.toarray().tolist() == [[1, 1]]
+    (piece,) = iterate(path, like=train)
+    same(test, piece)
+    same(test, load_table(path, like=train))
+    assert test.options == piece.options == OPTIONS
+
+
+def test_json_lines_and_frames_remember_their_options(write):
+    pd = pytest.importorskip("pandas", reason="pandas is an extra")
+    text = write(TRAIN, "train.csv")
+    frame = pd.read_csv(text)
+    objects = "\n".join(json.dumps(row) for row in frame.to_dict("records"))
+    path = write(objects, "train.jsonl")
+    for train in (load(path, **OPTIONS), from_frame(frame, **OPTIONS)):
+        assert train.options == OPTIONS
+        for again in (
+            load(path, like=train),
+            from_frame(frame, like=train),
+            load(text, like=train),
+        ):
+            same(again, load(text, **OPTIONS))
+
+
+def test_options_that_are_passed_go_before_those_of_like(write):
+    train = load(write(TRAIN), **OPTIONS)
+    path = write(TEST.replace("b/a", "b+a"), "test.csv")
+    assert load(path, like=train, separator="+").Y.toarray().tolist() == [[1, 1]]
+    with pytest.raises(DataError, match=r"no label 'b\+a'"):
+        load(path, like=train)
+    assert load(path, like=train, separator="+", samples=None).sample_names is None
+
+
+def test_the_separator_that_was_found_holds_for_files_like_it(write):
+    train = load(write('x,labels\n1,"a, or b|c"\n2,c\n'))
+    assert train.label_names.tolist() == ["a, or b", "c"]
+    test = load(write('x,labels\n1,"a, or b"\n', "test.csv"), like=train)
+    assert test.Y.toarray().tolist() == [[1, 0]]
+
+
+def test_missing_labels_and_encodings_hold_for_files_like_it(write):
+    options = {"labels": ["ä", "b"], "missing_labels": "nan", "encoding": "latin-1"}
+    path = write("x,ä,b\n1,,1\n2,0,1\n".encode("latin-1"))
+    train = load(path, **options)
+    assert train.options == options
+    same(load(path, like=train), train)
+    with pytest.raises(DataError, match="must be 0 or 1, found nothing"):
+        load(path, like=train, missing_labels="error")
+
+
+def test_a_file_like_another_may_be_of_another_form(write):
+    train = load(write(TRAIN), **{**OPTIONS, "text": (), "drop": ["junk", "review"]})
+    path = write("0 0:3\n", "test.svm")
+    np.testing.assert_array_equal(load(path, like=train, zero_based=True).X.toarray(), [[3]])
+    test = load(write("size,labels\n3,a\n", "test.csv"), like=train)  # other names of columns
+    assert (test.X.tolist(), test.Y.toarray().tolist()) == ([[3]], [[1, 0]])
+
+
+def test_words_counted_before_need_no_column_of_text(write):
+    train = load(write(TRAIN), **OPTIONS)
+    counted = load(write("size,good,tea,bad,kinds\n3,0,1,0,a\n", "test.csv"), like=train)
+    found = dict(zip(train.feature_names.tolist(), counted.X[0].tolist(), strict=True))
+    assert found == {"size": 3, "bad": 0, "good": 0, "tea": 1}
+
+
+# A separator that does not separate
+
+
+SEMICOLONS = "x,labels\n" + "".join(f"{i},a;{'b' if i % 2 else 'c;d'}\n" for i in range(20))
+
+
+def test_a_separator_that_never_occurs_is_noted(write):
+    data = load(write(SEMICOLONS), separator="/")
+    assert data.label_names.tolist() == ["a;b", "a;c;d"]
+    assert data.notes == (
+        "no cell of 'labels' holds the separator '/', but 20 of 20 hold ';'; pass separator=';' "
+        "if it stands between labels",
+    )
+    assert next(iterate(write(SEMICOLONS), separator="/")).notes == data.notes
+
+
+@pytest.mark.parametrize(
+    ("text", "separator"),
+    [
+        (SEMICOLONS, ";"),
+        (SEMICOLONS, ""),
+        (SEMICOLONS, None),
+        ("x,labels\n1,a\n2,b\n3,b\n", "/"),
+        ("x,labels\n" + "1,a\n" * 20 + "2,c;d\n", "/"),
+        ("x,labels\n1,a/b\n2,c;d\n3,c;d\n", "/"),
+    ],
+)
+def test_other_separators_are_not_noted(write, text, separator):
+    assert load(write(text), separator=separator).notes == ()
+
+
+def test_compare_and_fit_print_the_note(write, tmp_path, capsys):
+    path = str(write(SEMICOLONS))
+    main(["fit", path, "--separator", "/", "--method", "ridge", "-o", str(tmp_path / "m")])
+    assert "hold ';'; pass --separator ';' if it stands" in capsys.readouterr().out
+    options = ["--methods", "ridge", "--splits", "2", "--output", str(tmp_path / "r.jsonl")]
+    main(["compare", path, "--separator", "/", *options])
+    assert "hold ';'; pass --separator ';' if it stands" in capsys.readouterr().err
+
+
+# Memory
+
+
+SHORT = {
+    "it.svm": "0 1:1\n" + "0\n" * 5000,
+    "commas.svm": "0 1:1\n0" + ",0" * 20_000 + " 1:1\n",
+    "it.txt": "5000 1 1\n" + "0\n" * 5000,
+    "it.arff": "@relation 'r: -C -1'\n@attribute a numeric\n@attribute y {0,1}\n@data\n"
+    + "{}\n" * 5000,
+    "it.jsonl": '{"x": 1, "labels": ["a"]}\n' + "{}\n" * 5000,
+}
+
+
+@pytest.mark.parametrize("name", list(SHORT))
+def test_very_many_short_lines_do_not_fill_the_memory(write, monkeypatch, name):
+    path = write(SHORT[name], name)
+    load(path)
+    monkeypatch.setattr("eigenlabel.datasets._files.memory_limit", lambda: 1e6)
+    with pytest.raises(
+        DataError, match=r"lines need about 0.0 GiB, more than half .* with iterate"
+    ):
+        load(path)
+    load(path, max_bytes=10**6)
+
+
+def test_lack_of_memory_is_an_error_about_the_file(write, monkeypatch):
+    def parse(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("eigenlabel.datasets._sparse_text.load_svmlight_file", parse)
+    path = write(gzip.compress(b"0 1:1\n"), "it.svm.gz")
+    with pytest.raises(DataError, match="needs more memory than there is; read it in pieces"):
+        load(path)
