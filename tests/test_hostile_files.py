@@ -1,8 +1,10 @@
 """Files that are damaged on purpose: a DataError in every case, within bounded memory."""
 
+import contextlib
 import cProfile
 import json
 import struct
+import time
 import zipfile
 import zlib
 
@@ -347,6 +349,7 @@ def test_npz_arrays_are_checked(tmp_path, case):
 BAD_CSR = {
     "index outside": ({"indices": np.array([9, 0])}, "index 9 is not between 0 and 3"),
     "pointers fall": ({"indptr": np.array([0, 2, 1, 2])}, "never fall"),
+    "too few values": ({"data": np.array([1.0])}, "1 values for 2 indices"),
     "pointers end early": ({"indptr": np.array([0, 1, 1, 1])}, "the last pointer is 1, expected 2"),
     "indices of halves": ({"indices": np.array([0.5, 1])}, "its indices are float64"),
     "values of words": ({"data": np.array(["a", "b"])}, "its values are <U1"),
@@ -450,3 +453,22 @@ def test_columns_of_a_frame_have_different_names(estimator):
     frame = pd.DataFrame(X, columns=["a", "b", "a", "c"])
     with pytest.raises(ValueError, match="Two columns of X are called 'a'; rename one of them"):
         estimator.fit(frame, Y)
+
+
+# Text that takes long to look at
+
+
+LONG = {
+    "labels.svm": "0" + ",10" * 40 + "x 1:1\n",
+    "digits.csv": "a,labels\n" + "1" * 100_000 + "x,u\n2,v\n",
+    "blanks.arff": ARFF.replace("a numeric", "a {x}") + "'x'" + " " * 200_000 + "y,0\n",
+}
+
+
+@pytest.mark.parametrize("name", list(LONG))
+def test_long_words_are_read_in_linear_time(write, name):
+    path = write(LONG[name], name)
+    start = time.process_time()
+    with contextlib.suppress(DataError):
+        load(path)
+    assert time.process_time() - start < 3  # minutes where a pattern goes back and forth

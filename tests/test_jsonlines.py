@@ -217,3 +217,12 @@ def test_broken_hvecs(write, features, labels, message):
         write(labels, "set_test_annot.hvecs")
     with pytest.raises(DataError, match=message):
         load(path)
+
+
+def test_the_exact_name_of_the_field_of_labels_goes_before_others(write):
+    objects = [{"Labels": "p", "x": 1, "labels": ["u"]}, {"Labels": "q", "x": 2, "labels": []}]
+    data = load(write(lines(*objects), "it.jsonl"))
+    assert data.label_names.tolist() == ["u"]
+    assert data.feature_names.tolist() == ["Labels", "x"]
+    train = load(write("Tags,x,tags\np,1,u\nq,2,v\n"))
+    assert (train.label_names.tolist(), train.feature_names.tolist()) == (["u", "v"], ["Tags", "x"])

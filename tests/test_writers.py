@@ -49,13 +49,15 @@ NASTY = [
     "&amp;",
     "x" * 300,
 ]
+# Hypothesis draws words that stand in the library's source too. Among them is "label:", with which
+# our own files mark labels: no feature may be called so, which has a test of its own.
 names = st.one_of(
     st.sampled_from(NASTY),
     st.text(
         st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\ufffe\uffff"),
         max_size=6,
     ),
-)
+).filter(lambda name: not name.startswith("label:"))
 numbers = st.one_of(
     st.floats(width=64, allow_infinity=False, allow_nan=False),
     st.sampled_from([0.0, 1.0, -1.5, 0.1, 1 / 3, 5e-324, 1.7976931348623157e308, 2.0**53 + 2]),

@@ -41,7 +41,7 @@ LINE = re.compile(
     rf"{GAP}*(?:@attribute{GAP}+({NAME}){GAP}+(\S.*)|@relation(.*)|(@data).*|%.*|)(?:\n|\Z)",
     re.IGNORECASE,
 )
-VALUE = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*?)\s*,""")
+VALUE = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*)\s*,""")
 PADDED = re.compile(r"\s\s|[^\S ]|\s,")  # more white space than one after a comma
 MEKA = re.compile(r"-C\s+(-?\d+)")
 WEIGHTS = {b"\n": 200, b",": 24}  # bytes of memory that lines and values take while they are read

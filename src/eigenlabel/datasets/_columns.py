@@ -14,7 +14,9 @@ import scipy.sparse as sp
 
 from eigenlabel.datasets._files import DataError
 
-NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)", re.I | re.A)
+NUMBER = re.compile(
+    r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)", re.I | re.A
+)
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?|\d{1,2}[./]\d{1,2}[./]\d{4}", re.ASCII)
 MISSING = ("NA", "N/A", "NULL", "null", "None", "?")

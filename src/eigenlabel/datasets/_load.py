@@ -33,7 +33,8 @@ READERS = {
 SUFFIXES = {".csv": "table", ".tsv": "table", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 HEAD = 4096
 EXCEL = b"[Content_Types].xml"
-NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+# Each digit can belong to one part only: else a long line takes forever.
+NUMBER = rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 LABELS = re.compile(rb"%s(?:,%s)*" % (NUMBER, NUMBER))
 JSON_LIST = re.compile(rb"\[\s*(?:$|[{\[\]])")
 PAIR = re.compile(rb"\d+:(?:%s|[+-]?(?:nan|inf))" % NUMBER, re.IGNORECASE)

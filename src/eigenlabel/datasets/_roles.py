@@ -157,9 +157,9 @@ def _find_labels(
         return None, {n.removeprefix(LABEL_PREFIX): n for n in ours}
     features = set() if like is None else set(map(str, like.feature_names))
     for wanted in LABEL_NAMES:
-        for name in names:
-            if name.strip().lower() == wanted and name not in features:
-                return _cells_or_column(table, name, like)
+        near = [n for n in names if n.strip().lower() == wanted and n not in features]
+        if near:
+            return _cells_or_column(table, wanted if wanted in near else near[0], like)
     if like is not None:
         known = set(map(str, like.label_names)) - features
         return None, {name: name for name in names if name in known}

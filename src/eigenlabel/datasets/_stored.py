@@ -34,7 +34,7 @@ def build_sparse(
         data, indices, indptr = _checked_parts(*parts)
         n_rows, n_columns = _checked_shape(shape, file_size)
         _check_places(
-            indices, indptr, *((n_columns, n_rows) if by_columns else (n_rows, n_columns))
+            data, indices, indptr, *((n_columns, n_rows) if by_columns else (n_rows, n_columns))
         )
     except ValueError as error:
         raise DataError(path, f"{name} is not a valid sparse matrix: {error}") from None
@@ -78,8 +78,12 @@ def _checked_shape(shape: tuple[int, ...], file_size: int | None) -> tuple[int, 
     return int(shape[0]), int(shape[1])
 
 
-def _check_places(indices: np.ndarray, indptr: np.ndarray, major: int, minor: int) -> None:
+def _check_places(
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, major: int, minor: int
+) -> None:
     """Raise ValueError unless the places are those of ``major`` rows (or columns) in order."""
+    if len(data) != len(indices):
+        raise ValueError(f"{len(data)} values for {len(indices)} indices")
     if len(indptr) != major + 1:
         raise ValueError(f"{len(indptr)} pointers, expected {major + 1}")
     if indptr[0] != 0 or (np.diff(indptr) < 0).any():
