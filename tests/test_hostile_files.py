@@ -65,14 +65,14 @@ def test_matlab_sparse_parts_are_read(write):
 
 
 BAD_PARTS = {
-    "index far outside": ([1.0], [10**7], [0, 1, 1], "index 10000000 is not between 0 and 2"),
-    "index just outside": ([1.0], [3], [0, 1, 1], "index 3 is not between 0 and 2"),
-    "negative index": ([1.0], [-1], [0, 1, 1], "index -1 is not between 0 and 2"),
-    "pointers fall": ([1.0, 2.0], [0, 1], [0, 5, 2], "begin at 0 and never fall"),
-    "pointers begin late": ([1.0, 2.0], [0, 1], [1, 2, 2], "begin at 0 and never fall"),
-    "too few pointers": ([1.0], [0], [0, 1], "2 pointers, expected 3"),
-    "too many entries": ([1.0], [0], [0, 1, 9], "9"),
-    "negative end": ([1.0], [0], [0, 0, -1], "-1 entries|never fall"),
+    "index far outside": ([1.0], [10**7], [0, 1, 1], "between 0 and 2, found 10000000"),
+    "index just outside": ([1.0], [3], [0, 1, 1], "between 0 and 2, found 3"),
+    "negative index": ([1.0], [-1], [0, 1, 1], "between 0 and 2, found -1"),
+    "pointers fall": ([1.0, 2.0], [0, 1], [0, 5, 2], "do not decrease"),
+    "pointers begin late": ([1.0, 2.0], [0, 1], [1, 2, 2], "should start with 0"),
+    "too few pointers": ([1.0], [0], [0, 1], "index pointer size 2 should be 3"),
+    "too many entries": ([1.0], [0], [0, 1, 9], "9 entries|Last value of index pointer"),
+    "negative end": ([1.0], [0], [0, 0, -1], "-1 entries|do not decrease"),
 }
 
 
@@ -347,10 +347,13 @@ def test_npz_arrays_are_checked(tmp_path, case):
 
 
 BAD_CSR = {
-    "index outside": ({"indices": np.array([9, 0])}, "index 9 is not between 0 and 3"),
-    "pointers fall": ({"indptr": np.array([0, 2, 1, 2])}, "never fall"),
-    "too few values": ({"data": np.array([1.0])}, "1 values for 2 indices"),
-    "pointers end early": ({"indptr": np.array([0, 1, 1, 1])}, "the last pointer is 1, expected 2"),
+    "index outside": ({"indices": np.array([9, 0])}, "between 0 and 3, found 9"),
+    "pointers fall": ({"indptr": np.array([0, 2, 1, 2])}, "do not decrease"),
+    "too few values": ({"data": np.array([1.0])}, "indices and data should have the same size"),
+    "pointers end early": (
+        {"indptr": np.array([0, 1, 1, 1])},
+        "1 entries are announced, 2 are there",
+    ),
     "indices of halves": ({"indices": np.array([0.5, 1])}, "its indices are float64"),
     "values of words": ({"data": np.array(["a", "b"])}, "its values are <U1"),
     "a shape of one length": ({"shape": np.array([3])}, "its shape is"),

@@ -137,9 +137,15 @@ def test_predictions_of_a_pipe(tmp_path, pipe, capsys):
 # The options of files like another one
 
 
-TRAIN = "id,review,size,kinds,junk\nr1,good tea,1,a/b,9\nr2,bad tea,2,b,8\n"
-TEST = "junk,kinds,size,review,id\n7,b/a,3,tea,r9\n"
-OPTIONS = {"labels": "kinds", "separator": "/", "text": "review", "samples": "id", "drop": ["junk"]}
+TRAIN = "name,review,size,kinds,junk\nr1,good tea,1,a/b,9\nr2,bad tea,2,b,8\n"
+TEST = "junk,kinds,size,review,name\n7,b/a,3,tea,r9\n"
+OPTIONS = {
+    "labels": "kinds",
+    "separator": "/",
+    "text": "review",
+    "samples": "name",
+    "drop": ["junk"],
+}
 
 
 def test_a_file_like_another_is_read_with_its_options(write):

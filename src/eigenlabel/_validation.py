@@ -208,8 +208,9 @@ def check_sparse_format(matrix: Any) -> None:
             f"{indptr[-1]} entries are announced, {len(indices)} indices and {len(matrix.data)} "
             "values are there"
         )
-    if ((indices < 0) | (indices >= columns)).any():
-        raise ValueError(f"the indices must be between 0 and {columns - 1}")
+    outside = indices[(indices < 0) | (indices >= columns)]
+    if outside.size:
+        raise ValueError(f"the indices must be between 0 and {columns - 1}, found {outside[0]}")
     type(matrix).check_format(matrix)  # one type of integers, native numbers
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from eigenlabel._validation import check_sparse_format
 from eigenlabel.datasets._files import DataError
 
 # Rows or columns that a file of any size may declare; more only if it is as many bytes long. A
@@ -30,16 +31,18 @@ def build_sparse(
     ``by_columns`` says that the parts are compressed columns. Entries at the same place are added.
     A matrix of more than 2**22 rows or columns has to be in a file of as many bytes.
     """
+    form = sp.csc_array if by_columns else sp.csr_array
     try:
-        data, indices, indptr = _checked_parts(*parts)
-        n_rows, n_columns = _checked_shape(shape, file_size)
-        _check_places(
-            data, indices, indptr, *((n_columns, n_rows) if by_columns else (n_rows, n_columns))
-        )
+        parts = _checked_parts(*parts)
+        matrix = form(parts, shape=_checked_shape(shape, file_size))
+        check_sparse_format(matrix)
+        if matrix.indptr[-1] != len(parts[1]):
+            raise ValueError(
+                f"{matrix.indptr[-1]} entries are announced, {len(parts[1])} are there"
+            )
     except ValueError as error:
         raise DataError(path, f"{name} is not a valid sparse matrix: {error}") from None
-    form = sp.csc_array if by_columns else sp.csr_array
-    matrix = form((data, indices, indptr), shape=(n_rows, n_columns)).tocsr(copy=True)
+    matrix = matrix.tocsr(copy=True)
     matrix.sum_duplicates()
     return matrix
 
@@ -76,20 +79,3 @@ def _checked_shape(shape: tuple[int, ...], file_size: int | None) -> tuple[int, 
     if max(shape) > most:
         raise ValueError(f"its shape is {shape}, in a file of {file_size:,} bytes")
     return int(shape[0]), int(shape[1])
-
-
-def _check_places(
-    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, major: int, minor: int
-) -> None:
-    """Raise ValueError unless the places are those of ``major`` rows (or columns) in order."""
-    if len(data) != len(indices):
-        raise ValueError(f"{len(data)} values for {len(indices)} indices")
-    if len(indptr) != major + 1:
-        raise ValueError(f"{len(indptr)} pointers, expected {major + 1}")
-    if indptr[0] != 0 or (np.diff(indptr) < 0).any():
-        raise ValueError("the pointers must begin at 0 and never fall")
-    if indptr[-1] != len(indices):
-        raise ValueError(f"the last pointer is {indptr[-1]}, expected {len(indices)}")
-    if len(indices) and not 0 <= indices.min() <= indices.max() < minor:
-        odd = indices[(indices < 0) | (indices >= minor)][0]
-        raise ValueError(f"index {odd} is not between 0 and {minor - 1}")
