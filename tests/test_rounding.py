@@ -112,6 +112,10 @@ CHANGES = {
 }
 
 
+# LIBLINEAR ends at its tolerance of 1e-4, wherever that is.
+TOLERANCES = {"ASOClassifier": 2e-3}
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("kind", ["normal", "tenths"])
 @pytest.mark.parametrize("estimator", estimators(), ids=names)
@@ -120,7 +124,8 @@ def test_rounding_changes_nothing(estimator, kind):
     wanted = results(estimator, X, Y, new)
     for change in CHANGES.values():
         # Iterations end at their tolerances, and axes of kernels have half of all digits.
-        assert_same(results(estimator, change(X), Y, change(new)), wanted, 1e-5)
+        tolerance = TOLERANCES.get(type(estimator).__name__, 1e-5)
+        assert_same(results(estimator, change(X), Y, change(new)), wanted, tolerance)
 
 
 NEIGHBOURS = [
