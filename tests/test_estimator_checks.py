@@ -1,35 +1,9 @@
 """scikit-learn's own checks for every public estimator, found by discovery."""
 
-import inspect
-
 import pytest
-from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import eigenlabel
-from eigenlabel.preprocessing import DocumentFrequencySelector
-
-
-def instances():
-    """Give every public estimator, kernel methods linear and not.
-
-    ``kernel="precomputed"`` is left out: some checks pass matrices that are no kernels.
-    """
-    found = []
-    for name in eigenlabel.__all__:
-        thing = getattr(eigenlabel, name)
-        if inspect.isclass(thing) and issubclass(thing, BaseEstimator):
-            parameters = inspect.signature(thing).parameters
-            if parameters.get("estimator") and parameters["estimator"].default is inspect._empty:
-                found.append(thing(eigenlabel.SharedSubspaceClassifier()))
-                continue
-            # The check of sparsify has classes of three samples.
-            few = {"cv": 3} if "cv" in parameters and hasattr(thing, "sparsify") else {}
-            found.append(thing(**few))
-            if "kernel" in parameters:
-                linear = parameters["kernel"].default == "linear"
-                found.append(thing(kernel="rbf" if linear else "linear"))
-    return [*found, DocumentFrequencySelector(1)]
+from discovery import instances
 
 
 def expected_failures(estimator):

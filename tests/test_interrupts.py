@@ -15,16 +15,15 @@ from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.utils import get_tags
 
 import eigenlabel
+from discovery import instances, outputs, settled
 from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV
 from eigenlabel.datasets import make_shared_subspace, save
 from eigenlabel.preprocessing import ColumnGroups
-from test_estimator_checks import instances
 
 PACKAGE = str(Path(eigenlabel.__file__).parent)
 SCALERS = [("first", StandardScaler(), slice(0, 2)), ("rest", Normalizer(), slice(2, 4))]
 MODELS = [*instances(), ColumnGroups(SCALERS)]
 CHANGING = ("fit", "fit_transform", "fit_predict")
-OUTPUTS = ("predict", "decision_function", "predict_proba", "transform")
 
 
 def interrupted(model, call, at=None):
@@ -65,10 +64,6 @@ def check_unchanged(model, call, lines, points):
         assert not changed, (at, changed)
 
 
-def outputs(model, X):
-    return {name: getattr(model, name)(X) for name in OUTPUTS if hasattr(model, name)}
-
-
 def two_samples(model):
     """Return two training sets of different sizes and labels."""
     if type(model).__name__ == "HomogeneityAnalysis":
@@ -76,24 +71,6 @@ def two_samples(model):
         return (np.roll(table, 1, axis=0)[:12], None), (np.roll(table, 1)[:, ::-1], None)
     sets = [make_shared_subspace(n, 4, m, random_state=m) for n, m in ((30, 3), (36, 4))]
     return tuple((np.abs(data.X) + (m == 1), data.Y) for m, data in enumerate(sets))
-
-
-QUICK = {
-    "cv": 2,
-    "random_state": 0,  # every fit runs the same lines
-    "n_blocks": 1,
-    "param_grid": {"C": [1.0]},
-    "alphas": [0.1],
-    "betas": [0.1],
-    "l1s": [1.0],
-    "l2s": [1.0],
-}
-
-
-def settled(model):
-    """Return an unfitted copy of the model with a fixed seed and little to tune."""
-    model = clone(model)
-    return model.set_params(**{k: v for k, v in QUICK.items() if k in model.get_params()})
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
+from discovery import instances
 from eigenlabel import (
     JEC,
     LPP,
@@ -31,7 +32,6 @@ from eigenlabel.core.ties import (
 )
 from eigenlabel.methods.graphs import nearest_similarities
 from eigenlabel.methods.kernels import Kernel
-from test_estimator_checks import instances
 
 SKIPPED = {
     "HomogeneityAnalysis": "takes categories, which have no rounding",

@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from discovery import instances, outputs, settled
 from eigenlabel import (
     MEKA,
     KernelSum,
@@ -20,8 +21,6 @@ from eigenlabel import (
 from eigenlabel._warnings import ignored
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.methods import per_label
-from test_estimator_checks import instances
-from test_interrupts import outputs, settled
 
 DATA = make_shared_subspace(30, 4, 3, random_state=0)
 X = np.abs(DATA.X) / np.abs(DATA.X).max()
