@@ -126,3 +126,14 @@ def test_extremes_of_nearly_equal_eigenvalues(monkeypatch, rng):
 
     monkeypatch.setattr(ridge.sl, "eigvalsh_tridiagonal", fails)
     np.testing.assert_allclose(tridiagonalise(full).extremes(), (1, 3), rtol=1e-12)
+
+
+def test_large_matrices_have_the_same_eigenvectors(monkeypatch, rng):
+    M = rng.standard_normal((20, 20))
+    M = M @ M.T
+    few, Q = ridge.eigenvectors(M.copy())
+    monkeypatch.setattr(ridge, "WORKSPACE", 10)
+    many, P = ridge.eigenvectors(M.copy())
+    np.testing.assert_allclose(many, few, rtol=1e-10)
+    np.testing.assert_allclose((P * many) @ P.T, M, atol=1e-12 * few[-1])
+    np.testing.assert_allclose(np.abs(P.T @ Q), np.eye(20), atol=1e-8)

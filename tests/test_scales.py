@@ -10,8 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from discovery import instances, outputs, settled
 from eigenlabel import (
+    KGHA,
     MEKA,
     KernelSum,
+    MtSDACV,
     MultisetCCA,
     OneVsRestSearchCV,
     SharedSubspaceClassifier,
@@ -157,3 +159,24 @@ def test_ignored_warnings_are_those_of_the_block():
         with pytest.raises(ConvergenceWarning):
             warnings.warn("stopped early", ConvergenceWarning, stacklevel=1)
     assert warnings.filters == before
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SharedSubspaceClassifier(beta=1e300),
+        KGHA(gamma=1e100),
+        MtSDACV(l2s=[1.0, 1e308]),
+    ],
+    ids=str,
+)
+def test_parameters_that_leave_the_range_of_floats_are_refused(model):
+    with pytest.raises(ValueError, match=r"at most 1e\+75 in absolute value, got 1e\+"):
+        model.fit(DATA.X, DATA.Y)
+
+
+def test_blocks_of_large_float32_samples_are_found():
+    X = make_shared_subspace(60, 4, 3, random_state=0).X
+    large = (X * (1e37 / np.abs(X).max())).astype(np.float32)
+    found = MEKA(5, n_blocks=3, gamma=1e-74, random_state=0).fit_transform(large)
+    assert np.isfinite(found).all()

@@ -344,6 +344,11 @@ def check_number(
     if value != value or value < low or value > high or (endless and not inf):  # noqa: PLR0124
         more = ", or infinity" if inf else ""
         raise ValueError(f"{name} must be {bound}{more}, got {value!r}.")
+    if not endless and abs(value) > LARGEST:
+        raise ValueError(
+            f"{name} must be at most {LARGEST:.0e} in absolute value, got {value!r}: products with "
+            "larger numbers leave the range of floats."
+        )
 
 
 def is_estimator(thing: Any) -> bool:

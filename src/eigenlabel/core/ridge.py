@@ -28,6 +28,7 @@ from eigenlabel.core.threads import adapt_threads
 SAFE = float(np.sqrt(np.finfo(np.float64).eps))
 FEW_SHIFTS = 4
 COLUMNS = 1024  # that are rotated at once, so that their copy is small
+WORKSPACE = 32_000  # rows up to which SciPy's eigensolver can count its workspace
 
 
 @dataclass(frozen=True)
@@ -118,9 +119,13 @@ def own_copy(M: Floats) -> Floats:
 def eigenvectors(M: Floats) -> tuple[Floats, Floats]:
     """Return ascending eigenvalues and the eigenvectors of a symmetric M, which is overwritten.
 
-    LAPACK's workspace takes two more arrays of its size.
+    LAPACK's workspace takes two more arrays of its size. SciPy counts their 2 p^2 numbers in 32
+    bits; NumPy, which needs a copy of M, counts in 64.
     """
     adapt_threads()
+    if len(M) > WORKSPACE:
+        lam, Q = np.linalg.eigh(M)
+        return np.asarray(lam), np.asarray(Q)
     lam, Q = sl.eigh(M.T, overwrite_a=True, driver="evd", check_finite=False)
     return np.asarray(lam), np.asarray(Q)
 

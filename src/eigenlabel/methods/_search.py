@@ -15,13 +15,15 @@ from eigenlabel.scoring import GridScorer
 
 
 def to_floats(name: str, values: Any) -> np.ndarray:
-    """Give a list of numbers as an array, or say what is wrong with it."""
+    """Return a list of numbers as an array; raise ValueError if it is none or has huge ones."""
     try:
         array = np.atleast_1d(np.asarray(values, dtype=float))
     except (TypeError, ValueError):
         array = np.zeros(0)
     if array.ndim != 1 or not array.size:
         raise ValueError(f"{name} must be a non-empty list of numbers, got {values!r}.")
+    for value in array[np.isfinite(array)].tolist():
+        check_number(name, value, -np.inf)
     return array
 
 

@@ -16,6 +16,8 @@ from eigenlabel.core.operators import row_blocks
 from eigenlabel.core.ties import nearest
 from eigenlabel.methods._base import KernelMixin
 
+SQUARES_FIT = 1e15  # float32 values up to which sums of their squares stay in range
+
 
 def _closest(X: Any, centres: np.ndarray) -> np.ndarray:
     """Return the closest centre of each sample, the first one of those equal up to rounding."""
@@ -149,12 +151,14 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseE
             check_number("n_landmarks", self.n_landmarks, 1, integer=True)
 
     def _cluster(self, X: Any, state: np.random.RandomState) -> np.ndarray:
-        """Give the centres of blocks; blocks without samples are none."""
+        """Return the centres of the blocks; a block without samples has none."""
         n_blocks = min(self.n_blocks, X.shape[0])
         if n_blocks == 1:
             return np.zeros((1, X.shape[1]), dtype=X.dtype)
-        means = MiniBatchKMeans(n_blocks, n_init=1, random_state=state).fit(X)
-        return means.cluster_centers_
+        means = MiniBatchKMeans(n_blocks, n_init=1, random_state=state)
+        if X.dtype == np.float32 and abs(X).max() > SQUARES_FIT:
+            X = X.astype(float)
+        return means.fit(X).cluster_centers_
 
     @property
     def _n_features_out(self) -> int:

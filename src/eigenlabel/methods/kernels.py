@@ -115,7 +115,8 @@ class Kernel:
             return intersection_kernel(X, Z)
         given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         params = {k: v for k, v in given.items() if k in KERNEL_PARAMS[self.name]}
-        return np.asarray(pairwise_kernels(X, Z, metric=self.name, **params))
+        with np.errstate(over="ignore"):  # callers refuse infinity, with the kernel's name
+            return np.asarray(pairwise_kernels(X, Z, metric=self.name, **params))
 
     def product(self, X: Any, Z: Any, C: np.ndarray) -> np.ndarray:
         """K(X, Z) C, by strips of rows."""
