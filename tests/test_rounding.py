@@ -304,3 +304,10 @@ def test_meka_counts_components_above_rounding(rng):
     assert len(counts) == 1
     few = np.repeat(X[:12], 9, axis=0)
     assert MEKA(60, n_blocks=1, gamma=1.0, random_state=0).fit(few).n_components_ <= 12
+
+
+def test_close_values_do_not_tie_in_chains():
+    values = 1 - 0.9e-9 * np.arange(100)  # each is within 1e-9 of the next one
+    moved = np.abs(values[tied_order(values, 1e-9)] - np.sort(values))
+    assert 0 < moved.max() <= 1e-9
+    assert tied_order(values, 1e-9)[0] > 95  # one of the smallest

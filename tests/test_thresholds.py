@@ -237,3 +237,42 @@ def test_a_score_at_the_threshold_is_not_predicted():
 def test_bad_weights_are_refused(weights):
     with pytest.raises(ValueError, match="sample_weight"):
         PerLabelF1().fit(np.ones((3, 1)), np.ones((3, 1)), weights)
+
+
+def test_an_outlier_does_not_tie_the_other_scores(rng):
+    y = np.arange(300) < 100
+    scores = np.where(y, 1.0, 0.0) + 0.2 * rng.standard_normal(300)
+    scores[0] = 1e7
+    wanted = scores > PerLabelF1().fit(scores[:, None], y[:, None])
+    found = scores > PerLabelF1().fit(scores[:, None].astype(np.float32), y[:, None])
+    np.testing.assert_array_equal(found, wanted)
+    assert f1((wanted & y).sum(), wanted.sum(), y.sum()) > 0.95
+
+
+def test_many_float32_scores_are_not_one_tie(rng):
+    scores = rng.random((2000, 1000), dtype=np.float32)  # closer together than their precision
+    Y = scores > 0.9
+    for rule in (Global(), Proportional()):
+        one = scores.reshape(-1, 1), Y.reshape(-1, 1)
+        decided = scores > rule.fit(*one)
+        assert f1((decided & Y).sum(), decided.sum(), Y.sum()) > 1 - 1e-5
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rare_probabilities_over_several_decades_are_told_apart(dtype, rng):
+    scores = np.exp(rng.normal(-14, 1.5, (2000, 1))).astype(dtype)
+    Y = scores > np.quantile(scores, 0.95)
+    scores[0], Y[0] = 0.9, True
+    np.testing.assert_array_equal(scores > PerLabelF1().fit(scores, Y), Y)
+
+
+@pytest.mark.parametrize(
+    "rule", [PerLabelF1(), Global(), Mixed(), Mixed(0.2), Proportional()], ids=repr
+)
+def test_the_scale_of_the_weights_changes_no_threshold(rule):
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        scores, Y = rng.normal(size=(12, 2)), rng.random((12, 2)) < 0.4
+        wanted = rule.fit(scores, Y)
+        for scale in (0.1, 0.3, 0.7, 1 / 3):
+            np.testing.assert_array_equal(rule.fit(scores, Y, np.full(12, scale)), wanted)

@@ -7,7 +7,7 @@ positive, and one that predicts nothing. Tied scores are never cut apart.
 
 import numpy as np
 
-from eigenlabel.core.ties import score_slack
+from eigenlabel.core.ties import WEIGHED, same_scores
 
 
 class CutCurves:
@@ -79,12 +79,14 @@ class CutCurves:
         return 2 * self.hits / np.where(total == 0, 1.0, total)
 
     def best(self, value: np.ndarray) -> np.ndarray:
-        """Give the candidate (g, m) of largest value per label; of equal ones the lowest cut.
+        """Return the candidate (g, m) of largest value per label; of equal ones the lowest cut.
 
+        Values are equal up to the rounding of sums of weights.
         A label without positives has one candidate and is never predicted.
         """
-        top = np.maximum.reduceat(value, self.starts, axis=1)
-        index = np.where(value == top[:, self.label], np.arange(value.shape[1]), -1)
+        limit = np.maximum.reduceat(value, self.starts, axis=1)
+        limit -= WEIGHED * np.maximum.reduceat(np.abs(value), self.starts, axis=1)
+        index = np.where(value >= limit[:, self.label], np.arange(value.shape[1]), -1)
         return np.maximum.reduceat(index, self.starts, axis=1)
 
     def at(self, array: np.ndarray, candidate: np.ndarray) -> np.ndarray:
@@ -94,15 +96,6 @@ class CutCurves:
     def thresholds(self, candidate: np.ndarray) -> np.ndarray:
         """Give the threshold (g, m) of each candidate."""
         return cut_thresholds(self.sorted, self.at(self.count, candidate))
-
-
-def same_scores(ordered: np.ndarray) -> np.ndarray:
-    """Return where descending scores (..., n) equal the next one (..., n - 1), up to rounding.
-
-    A threshold between two such scores would decide by their last digits.
-    """
-    with np.errstate(invalid="ignore", over="ignore"):  # equal infinite scores
-        return ~(ordered[..., :-1] - ordered[..., 1:] > score_slack(ordered))
 
 
 def cut_thresholds(ordered: np.ndarray, count: np.ndarray) -> np.ndarray:

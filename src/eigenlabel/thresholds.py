@@ -18,8 +18,8 @@ from eigenlabel._validation import (
     takes_weights,
 )
 from eigenlabel._warnings import warn
-from eigenlabel.core.ties import Rounding, nearest_first, score_slack
-from eigenlabel.curves import CutCurves, cut_thresholds, same_scores
+from eigenlabel.core.ties import WEIGHED, nearest_first, same_scores, score_rounding
+from eigenlabel.curves import CutCurves, cut_thresholds
 from eigenlabel.labels import check_observed_labels
 
 
@@ -29,7 +29,7 @@ def top_labels(scores: np.ndarray, k: int) -> np.ndarray:
     Ties, up to rounding, go to the first label. Linear in the number of labels.
     """
     k = min(k, scores.shape[1])
-    return nearest_first(-scores, k, Rounding(score_slack(scores)))
+    return nearest_first(-scores, k, score_rounding(scores))
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,8 @@ class Proportional(Rule):
         predicted = np.concatenate([np.zeros((g, m, 1)), np.cumsum(w[order], axis=-1)], axis=-1)
         off = np.abs(predicted - (truth @ w)[:, None])
         off[..., 1:-1][same_scores(ordered)] = np.inf  # would cut ties apart
-        return cut_thresholds(ordered, off.argmin(axis=-1))
+        least = off.min(axis=-1, keepdims=True) + WEIGHED * w.sum()
+        return cut_thresholds(ordered, np.argmax(off <= least, axis=-1))
 
 
 @dataclass(frozen=True)
@@ -299,7 +300,7 @@ class Mixed(Rule):
             micro = (2 * curves.hits[a] - F[a, None] * curves.predicted[a]) / Q[a, None]
             moved = curves.best(self.weight * f1[a] / m + (1 - self.weight) * micro)
             new, newF, newQ = self._objective(curves, f1, moved, a)
-            up = new > objective[a]
+            up = new > objective[a] * (1 + WEIGHED)
             active = a[up]
             if not active.size:
                 break

@@ -13,8 +13,10 @@ import numpy as np
 
 from eigenlabel.core._types import Floats, Ints
 
+UNITS = 4  # scores that differ by this many units of their precision are equal
 SAFETY = 16  # a bound on rounding is this multiple of the precision: sums err by a few units
 ACCURACY = 1e-13  # relative error of sums of many numbers in float64
+WEIGHED = 1e-12  # relative error of a figure that is made of several sums of weights
 
 
 def precision(dtype: Any) -> float:
@@ -81,28 +83,72 @@ def nearest_first(D: Floats, k: int, rounding: Rounding) -> Ints:
 def tied_order(values: Floats, tolerance: Any) -> Ints:
     """Return the order that sorts the last axis, equal values in order of index.
 
-    Neighbours in the sorted sequence are equal if they differ by at most their tolerance.
+    Values are equal if they are in one group of ``same_as_next``, where two neighbours may differ
+    by the larger one of their tolerances.
     """
     order = np.argsort(values, axis=-1, kind="stable")
     v = np.take_along_axis(values, order, axis=-1)
     slack = np.take_along_axis(np.broadcast_to(tolerance, v.shape), order, axis=-1)
-    with np.errstate(invalid="ignore"):  # two infinite values are equal
-        above = v[..., 1:] - v[..., :-1] > np.maximum(slack[..., 1:], slack[..., :-1])
     group = np.zeros(v.shape, dtype=np.intp)
-    np.cumsum(above, axis=-1, out=group[..., 1:])
+    same = same_as_next(v, np.maximum(slack[..., 1:], slack[..., :-1]))
+    np.cumsum(~same, axis=-1, out=group[..., 1:])
     rank = np.empty_like(group)
     np.put_along_axis(rank, order, group, axis=-1)
     return np.asarray(np.argsort(rank, axis=-1, kind="stable"))
 
 
-def score_slack(scores: Floats) -> Floats:
-    """Return what scores may differ by along the last axis and still be equal (..., 1).
+def same_as_next(ordered: Floats, slack: Floats) -> Any:
+    """Return where monotonic values (..., n) are equal to the next one (..., n - 1).
 
-    Scores are sums of terms that may be as large as the largest score.
+    ``slack`` is what two neighbours may differ by. Equal values form groups, and no group is wider
+    than the slack: a long sequence of close values is cut into groups of that width.
     """
+    with np.errstate(invalid="ignore", over="ignore"):  # two infinite values are equal
+        gap = np.abs(ordered[..., 1:] - ordered[..., :-1])
+        same = ~(gap > slack)
+    if not (same[..., 1:] & same[..., :-1]).any():  # no group of more than two
+        return same
+    width = np.zeros(ordered.shape)
+    np.divide(gap, slack, out=width[..., 1:], where=same & (gap > 0))
+    np.cumsum(width, axis=-1, out=width)
+    start = np.zeros(ordered.shape)
+    np.multiply(width[..., 1:], ~same, out=start[..., 1:])
+    width -= np.maximum.accumulate(start, axis=-1)  # from the start of each sequence
+    part = np.maximum(np.ceil(width), 1.0)
+    return same & (part[..., 1:] == part[..., :-1])
+
+
+def _score_share(dtype: Any) -> float:
+    """Return the relative error of scores: float64 has digits to spare, float32 has none."""
+    return max(UNITS * precision(dtype), ACCURACY)
+
+
+def score_rounding(scores: Floats) -> Rounding:
+    """Return the bound on rounding of scores along the last axis.
+
+    Scores are sums whose terms are about as large as the score or, near zero, as the median score.
+    The largest score says nothing about the errors of the others.
+    """
+    share = _score_share(scores.dtype)
     size = np.abs(np.where(np.isfinite(scores), scores, 0.0))
-    share = max(SAFETY * precision(scores.dtype), ACCURACY)
-    return np.asarray(share * size.max(axis=-1, keepdims=True, initial=0.0), dtype=float)
+    typical = np.median(size, axis=-1, keepdims=True) if size.shape[-1] else 0.0
+    return Rounding(share * np.asarray(typical, dtype=float), share)
+
+
+def same_scores(ordered: Floats) -> Any:
+    """Return where descending scores (..., n) equal the next one (..., n - 1), up to rounding.
+
+    A threshold between two such scores would decide by their last digits. The bound is that of
+    ``score_rounding``, but with the larger quartile, which sorted scores have at hand.
+    """
+    n = ordered.shape[-1]
+    share = _score_share(ordered.dtype)
+    size = np.abs(np.where(np.isfinite(ordered), ordered, 0.0))
+    typical = np.maximum(size[..., n // 4, None], size[..., 3 * n // 4, None])
+    slack = np.maximum(size[..., 1:], size[..., :-1])
+    slack += typical
+    slack *= share
+    return same_as_next(ordered, slack)
 
 
 def first_largest(values: Floats) -> Ints:
@@ -119,4 +165,4 @@ def first_largest(values: Floats) -> Ints:
 def first_highest(scores: Floats) -> Ints:
     """Return the first index along the last axis whose score is the highest, up to rounding."""
     top = scores.max(axis=-1, keepdims=True)
-    return np.asarray(np.argmax(scores >= top - score_slack(scores), axis=-1))
+    return np.asarray(np.argmax(scores >= top - score_rounding(scores).at(top), axis=-1))
