@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from eigenlabel.core.eigen import descending_eigh, fix_signs, positive_count, rank_tolerance
+from eigenlabel.core.eigen import (
+    descending_eigh,
+    fix_signs,
+    positive_count,
+    rank_tolerance,
+    turn_equal,
+)
 
 
 def test_descending_eigh_diagonalises(rng):
@@ -43,3 +49,20 @@ def test_rounding_in_either_triangle_counts_alike():
     S = np.array([[2.0, 1.0], [0.0, 2.0]])
     np.testing.assert_allclose(descending_eigh(S)[0], [2.5, 1.5])
     np.testing.assert_allclose(descending_eigh(S.T)[0], [2.5, 1.5])
+
+
+def test_close_eigenvalues_of_a_smooth_spectrum_keep_their_vectors(rng):
+    values = np.logspace(0, -11, 300)
+    Q = np.linalg.qr(rng.standard_normal((300, 300)))[0]
+    found, W = descending_eigh(Q * values @ Q.T)
+    inner = (W.T @ Q * values) @ (W.T @ Q).T / np.sqrt(np.outer(values, values))
+    np.testing.assert_allclose(inner, np.eye(300), atol=1e-3)  # S has an error of about 1e-15
+    np.testing.assert_allclose(found, values, rtol=1e-3)
+
+
+def test_eigenvalues_are_not_equal_in_chains(rng):
+    values = 1 - 1e-13 * np.arange(200.0)  # neighbours are equal up to rounding, the ends are not
+    Q = np.linalg.qr(rng.standard_normal((200, 200)))[0]
+    W = turn_equal(values, Q)
+    spread = np.abs(W.T @ Q * (values - 1) @ (W.T @ Q).T - np.diag(values - 1)).max()
+    assert spread <= 16 * 200 * np.finfo(float).eps

@@ -651,3 +651,11 @@ def test_the_selector_does_not_mind_where_zero_is(form, rng):
     np.testing.assert_allclose(far.scatter_ratio_, near.scatter_ratio_, rtol=1e-6)  # X + 1e8 rounds
     with pytest.raises(ValueError, match="rescale X"):
         DiscriminativeSelector().fit(X * 1e155, Y)
+
+
+def test_principal_components_of_a_smooth_spectrum_are_uncorrelated(rng):
+    Q = np.linalg.qr(rng.standard_normal((300, 300)))[0]
+    X = rng.standard_normal((700, 300)) * np.logspace(0, -5.5, 300) @ Q.T
+    Z = PCA().fit(X).transform(X)
+    # The smallest eigenvalues are 1e-11 of the largest and have an error of about 1e-15.
+    np.testing.assert_allclose(np.corrcoef(Z, rowvar=False), np.eye(Z.shape[1]), atol=1e-3)

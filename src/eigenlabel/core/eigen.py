@@ -4,7 +4,7 @@ import numpy as np
 import scipy.linalg
 
 from eigenlabel.core._types import Floats
-from eigenlabel.core.ties import SAFETY
+from eigenlabel.core.ties import SAFETY, same_as_next
 
 EPS = float(np.finfo(np.float64).eps)
 ALIKE = 1e-4  # share by which entries of an eigenvector may differ and still count as equal
@@ -48,12 +48,14 @@ def turn_equal(values: Floats, W: Floats) -> Floats:
     """Replace eigenvectors of equal eigenvalues by a basis that depends on their space alone.
 
     ``values`` (..., k) are monotonic, with orthonormal columns W (..., n, k). Eigenvalues are equal
-    if neighbours differ by no more than rounding; any rotation of their eigenvectors would do, and
-    the one that a solver returns depends on rounding. Eigenvalues of zero are left alone.
+    if the largest and the smallest of them differ by no more than rounding; any rotation of their
+    eigenvectors would do, and the one that a solver returns depends on rounding. Eigenvalues so
+    small that rounding is a share of more than ALIKE of them are left alone: they may differ.
     """
     size = np.abs(values)
     floor = SAFETY * max(values.shape[-1], 1) * EPS * size.max(axis=-1, initial=0.0, keepdims=True)
-    equal = (np.abs(np.diff(values, axis=-1)) <= floor) & (size[..., 1:] > floor)
+    large = ALIKE * np.minimum(size[..., 1:], size[..., :-1]) > floor
+    equal = same_as_next(values, np.where(large, floor, 0.0)) & large
     if not equal.any():
         return W
     W = W.copy()
