@@ -178,12 +178,39 @@ def test_nearest_samples_are_those_of_whole_numbers(scale, dtype, rng):
         np.testing.assert_array_equal(nearest(D, 7, rounding), np.sort(wanted, axis=1))
 
 
-def test_mlknn_of_large_float32_values_is_that_of_small_ones(rng):
+@pytest.mark.parametrize(
+    "metric", ["euclidean", "manhattan", "sqeuclidean", "minkowski", "chebyshev", "cosine"]
+)
+def test_mlknn_of_large_float32_values_is_that_of_small_ones(metric, rng):
     X, Y = rng.integers(-9, 10, (60, 4)), rng.integers(0, 2, (60, 3))
-    wanted = MLkNN(5).fit(X, Y).predict_proba(X)
+    model = MLkNN(5, metric=metric)
+    wanted = model.fit(X, Y).predict_proba(X)
     for scale in (1e20, 1e30, 1e-12):
         A = (X * scale).astype(np.float32)
-        np.testing.assert_array_equal(MLkNN(5).fit(A, Y).predict_proba(A), wanted)
+        np.testing.assert_array_equal(model.fit(A, Y).predict_proba(A), wanted)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GaussianFields(kernel="rbf", gamma=0.2, n_neighbors=10),
+        GaussianFields(kernel="laplacian", gamma=0.2, n_neighbors=10),
+        GaussianFields(kernel="chi2", gamma=20.0, n_neighbors=10),
+        BiRelationGraph(kernel="rbf", gamma=0.2, n_neighbors=10),
+        MLkNN(10, metric="sqeuclidean"),
+        MLkNN(10, metric="manhattan"),
+        MLkNN(10, metric="minkowski"),
+        JEC(metric="chi2"),
+    ],
+    ids=repr,
+)
+def test_float32_samples_far_from_zero_keep_their_neighbours(model, rng):
+    X = rng.standard_normal((300, 5)) + 300
+    Y = np.column_stack([X[:, 0] > 300, X[:, 1] > X[:, 2], X[:, 3] > 300.5]).astype(int)
+    wanted = model.fit(X[:200], Y[:200]).predict(X[200:])
+    A = X.astype(np.float32)
+    found = model.fit(A[:200], Y[:200]).predict(A[200:])
+    assert (found != wanted).mean() < 0.01  # features of float32 have an error of 3e-5
 
 
 def test_distances_are_accurate_wherever_samples_lie(rng):

@@ -27,21 +27,23 @@ def precision(dtype: Any) -> float:
 
 @dataclass(frozen=True)
 class Rounding:
-    """A bound on the rounding errors of values v: ``absolute + relative |v|``.
+    """A bound on the rounding errors of values v: ``absolute + relative |v| + root |v|^(1/2)``.
 
     Attributes
     ----------
     absolute : number, or (rows, 1) if each row of values has a bound of its own
     relative : number
+    root : as absolute; not zero if values are squares of numbers that have absolute errors
     """
 
     absolute: Any = 0.0
     relative: float = 0.0
+    root: Any = 0.0
 
     def at(self, values: Floats) -> Floats:
         """Return the bound for each value; infinite values are exact."""
-        size = np.abs(values)
-        bound = self.absolute + self.relative * np.where(np.isfinite(size), size, 0.0)
+        size = np.abs(np.where(np.isfinite(values), values, 0.0))
+        bound = self.absolute + self.relative * size + self.root * np.sqrt(size)
         return np.asarray(np.broadcast_to(bound, size.shape))
 
 

@@ -101,9 +101,9 @@ class DistanceView(FittedTable):
     def rounding(self, samples: Any, rows: np.ndarray, n: int, dtype: Any) -> Rounding:
         """Return the bound on rounding of the scaled distances of n rows, some of them samples."""
         bound = metric_rounding(self.metric, samples, dtype)
-        absolute = np.zeros((n, 1))
-        absolute[rows] = bound.absolute
-        return Rounding(absolute / self.scale, bound.relative)
+        absolute, root = np.zeros((n, 1)), np.zeros((n, 1))
+        absolute[rows], root[rows] = bound.absolute, bound.root
+        return Rounding(absolute / self.scale, bound.relative, root / np.sqrt(self.scale))
 
     def settle_scale(self, samples: Any, rule: str) -> None:
         """Divide by the largest distance of training samples, or by their mean one.
@@ -166,8 +166,11 @@ Chooser = Callable[[np.ndarray, int, Sequence[Rounding]], np.ndarray]
 
 def rounding_of_mean(roundings: Sequence[Rounding]) -> Rounding:
     """Return the bound for the mean over any of the views: the largest one."""
-    absolute = np.max([one.absolute for one in roundings], axis=0)
-    return Rounding(absolute, max(one.relative for one in roundings))
+    absolute, root = (
+        np.maximum.reduce(np.broadcast_arrays(*(getattr(one, name) for one in roundings)))
+        for name in ("absolute", "root")
+    )
+    return Rounding(absolute, max(one.relative for one in roundings), root)
 
 
 def nearest_by_mean(D: np.ndarray, k: int, roundings: Sequence[Rounding]) -> np.ndarray:
