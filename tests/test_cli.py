@@ -17,7 +17,7 @@ from eigenlabel import __version__, metrics
 from eigenlabel.catalogue import METHODS
 from eigenlabel.cli import main
 from eigenlabel.cli._common import format_table, in_options, parse_settings, parse_value, words
-from eigenlabel.cli._predictions import _Notes
+from eigenlabel.cli._predictions import _labels, _Notes
 from eigenlabel.cli._runs import _print_comparison
 from eigenlabel.datasets import load, make_shared_subspace, save
 from eigenlabel.experiment import read_records
@@ -748,3 +748,7 @@ def test_an_option_given_twice_is_refused(words, capsys):
 def test_a_parameter_set_twice_is_refused(capsys):
     assert run("fit", "d.csv", "-o", "m", "--set", "alpha=1", "--set", "alpha=2") == 2
     assert "parameter 'alpha' is set twice" in capsys.readouterr().err
+
+
+def test_top_labels_that_tie_up_to_rounding_go_by_order():
+    assert _labels(None, None, np.array([[0.3, 0.1 + 0.2, 0.1]]), 2) == [[0, 1]]

@@ -268,3 +268,10 @@ def test_hsic_of_sparse_kernels_and_of_holes():
     K[0, 0] = np.nan
     with pytest.raises(ValueError, match="K and L must be finite"):
         metrics.hsic(K, np.eye(4))
+
+
+def test_scores_that_tie_up_to_rounding_go_to_the_first_label():
+    scores = np.array([[0.3, 0.1 + 0.2, 0.1], [0.1 + 0.2, 0.3, 0.1]])
+    first = np.array([[1, 0, 0], [1, 0, 0]])
+    assert metrics.precision_at_k(first, scores, 1) == 1
+    assert metrics.label_recall_at_k(first, scores, 1) == 1

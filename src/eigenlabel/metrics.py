@@ -28,6 +28,7 @@ from scipy.stats import rankdata
 
 from eigenlabel._validation import check_choice, check_number, check_row_weights, check_scores
 from eigenlabel.labels import check_label_matrix, check_observed_labels
+from eigenlabel.thresholds import top_labels
 
 Observed = np.ndarray | None  # (n, m), None if every cell is
 Weights = np.ndarray | None
@@ -261,9 +262,8 @@ def auc_micro(y_true: Any, scores: Any, *, sample_weight: Weights = None) -> flo
 def _top(F: np.ndarray, k: int) -> np.ndarray:
     """Mark the k highest scores of each row; ties go to the first label."""
     check_number("k", k, 1, F.shape[1], integer=True)
-    top = np.argsort(-F, axis=1, kind="stable")[:, :k]
     marked = np.zeros(F.shape, dtype=bool)
-    np.put_along_axis(marked, top, True, axis=1)
+    np.put_along_axis(marked, top_labels(F, k), True, axis=1)
     return marked & np.isfinite(F)  # not where nothing is observed
 
 

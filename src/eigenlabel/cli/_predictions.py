@@ -18,6 +18,7 @@ from eigenlabel.cli._common import UsageError, check_finite
 from eigenlabel.datasets import iterate
 from eigenlabel.experiment import scores_of
 from eigenlabel.persistence import SavedModel
+from eigenlabel.thresholds import top_labels
 
 FORMS = ("csv", "libsvm", "jsonl")
 SUFFIXES = {".csv": "csv", ".svm": "libsvm", ".libsvm": "libsvm", ".jsonl": "jsonl"}
@@ -102,7 +103,7 @@ def _labels(
 ) -> list[list[int]]:
     """List each sample's labels: those decided, or the ``top`` ones with the best first."""
     if top:
-        return np.argsort(-scores, axis=1, kind="stable")[:, :top].tolist()
+        return top_labels(scores, top).tolist()
     decided = sp.csr_array(predict_with(saved, X, scores=False))
     decided.sort_indices()
     return [part.tolist() for part in np.split(decided.indices, decided.indptr[1:-1])]
