@@ -338,3 +338,26 @@ def test_close_values_do_not_tie_in_chains():
     moved = np.abs(values[tied_order(values, 1e-9)] - np.sort(values))
     assert 0 < moved.max() <= 1e-9
     assert tied_order(values, 1e-9)[0] > 95  # one of the smallest
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_full_column_of_sparse_samples_costs_no_differences(dtype, rng, monkeypatch):
+    words = sp.random(80, 50, 0.2, random_state=0).toarray()
+    X = np.column_stack([words, rng.integers(1900, 2030, 80)]).astype(dtype)
+    X[3] = X[5]
+    differences, pairs = EuclideanDistances._differences, []
+
+    def counted(self, A, rows, columns):
+        pairs.append(len(rows))
+        return differences(self, A, rows, columns)
+
+    monkeypatch.setattr(EuclideanDistances, "_differences", counted)
+    found = EuclideanDistances(sp.csr_array(X))(sp.csr_array(X))
+    np.testing.assert_allclose(found, cdist(X.astype(float), X.astype(float)), rtol=1e-12)
+    assert sum(pairs) < 0.1 * found.size
+    new = X[:5] * [[1.0] * 50 + [0.0]]  # without the column
+    np.testing.assert_allclose(
+        EuclideanDistances(sp.csr_array(X))(sp.csr_array(new)),
+        cdist(new, X.astype(float)),
+        rtol=1e-12,
+    )

@@ -19,18 +19,28 @@ def _squares(X: Matrix) -> Floats:
     return np.asarray((X.multiply(X) if is_sparse(X) else X * X).sum(axis=1), dtype=float).ravel()
 
 
+def _full_columns(Z: Any) -> Any:
+    """Return which columns of a sparse matrix have values in more than half of the rows."""
+    if not is_sparse(Z):
+        return np.zeros(Z.shape[1], dtype=bool)
+    return np.bincount(Z.indices, minlength=Z.shape[1]) > Z.shape[0] / 2
+
+
 class EuclideanDistances:
     """The distances from any samples to samples Z (n, d), dense or CSR, in float64.
 
     ``|x - z|^2 = |x|^2 + |z|^2 - 2 x'z`` loses digits if the samples are close together compared
     with their lengths. Dense samples are therefore centred, by the median of some of them that no
     outlier moves, and the entries that are still inaccurate are computed from differences. The
-    relative error is at most ``ACCURACY``.
+    relative error is at most ``ACCURACY``. Columns of sparse samples that are mostly full may be
+    far from zero as well: they are a dense matrix of their own, whose squared distances are added.
     """
 
     def __init__(self, Z: Matrix) -> None:
         self._Z = Z
         self._centre = np.zeros(Z.shape[1])
+        self._full = _full_columns(Z)
+        self._dense_part = EuclideanDistances(self._dense(Z)) if self._full.any() else None
         if not is_sparse(Z) and Z.shape[0]:
             some = Z[:: -(-Z.shape[0] // FEW)]
             self._centre = np.median(some.astype(float), axis=0)
@@ -38,7 +48,13 @@ class EuclideanDistances:
         self._lengths = _squares(self._centred)
 
     def _centre_rows(self, X: Matrix) -> Matrix:
-        return X.astype(float) if is_sparse(X) else X - self._centre
+        """Return dense samples less the centre, or the columns of sparse ones that are not full."""
+        if not is_sparse(X):
+            return X - self._centre
+        return (X[:, ~self._full] if self._full.any() else X).astype(float)
+
+    def _dense(self, X: Any) -> Floats:
+        return np.asarray(X[:, self._full].toarray())
 
     def __call__(self, X: Matrix) -> Floats:
         """Return the distances (rows of X, rows of Z); X becomes dense or sparse as Z is."""
@@ -50,6 +66,8 @@ class EuclideanDistances:
         D = products.toarray() if is_sparse(products) else np.asarray(products)
         D += own[:, None]
         D += self._lengths
+        if self._dense_part is not None:
+            D += self._dense_part(self._dense(X)) ** 2
         rows, columns = self._inaccurate(D, own)
         if len(rows) > MANY * D.size and not is_sparse(X):
             return np.asarray(cdist(X.astype(float), self._Z.astype(float)))
