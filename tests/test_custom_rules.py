@@ -67,6 +67,28 @@ class GridAgain(Midpoint):
         return Global().fit_grid(scores, truth, weights)
 
 
+class Shrunk(PerLabelF1):
+    """A ``fit`` that uses the one of its parent."""
+
+    def fit(self, scores, Y, sample_weight=None):
+        return 0.9 * super().fit(scores, Y, sample_weight)
+
+
+class Shift:
+    """A ``fit`` in a class beside the rules."""
+
+    def fit(self, scores, Y, sample_weight=None):
+        return 1 + super().fit(scores, Y, sample_weight)
+
+
+class ShiftBefore(Shift, PerLabelF1):
+    pass
+
+
+class ShiftBehind(PerLabelF1, Shift):
+    pass
+
+
 class Wrong(Rule):
     def fit(self, scores, Y):  # noqa: ARG002
         return 0.0
@@ -123,8 +145,30 @@ def test_labels_that_are_not_observed_are_nan(data):
     np.testing.assert_allclose(model.thresholds_[1], expected)
     scores = np.zeros((1, 2, 3))
     observed = np.array([[True] * 3, [False] * 3])
-    found = WeightedMean().fit_observed(scores, np.zeros((2, 3), dtype=bool), None, observed)
+    found = WeightedMean().find_grid(scores, np.zeros((2, 3), dtype=bool), None, observed)
     np.testing.assert_array_equal(found, [[0, np.inf]])
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_fit_may_use_the_one_of_its_parent(data, missing):
+    rng = np.random.default_rng(0)
+    Y = np.asarray(data.Y, dtype=float)
+    Y[rng.random(Y.shape) < 0.1 * missing] = np.nan
+    scores = rng.standard_normal(Y.shape)
+    plain = PerLabelF1().fit(scores, Y)
+    np.testing.assert_allclose(Shrunk().fit(scores, Y), 0.9 * plain, rtol=1e-12)
+    np.testing.assert_allclose(ShiftBefore().fit(scores, Y), 1 + plain, rtol=1e-12)
+    np.testing.assert_allclose(ShiftBehind().fit(scores, Y), plain, rtol=1e-12)
+    model = SharedSubspaceClassifierCV([0.0, 1.0], [0.1], threshold=Shrunk()).fit(data.X, Y)
+    expected = 0.9 * PerLabelF1().fit(model.oof_scores_, Y)
+    np.testing.assert_allclose(model.thresholds_, expected, rtol=1e-12)
+
+
+def test_any_classifier_uses_a_fit_that_uses_its_parents(data):
+    inner = OneVsRestClassifier(LogisticRegression())
+    model = ThresholdedClassifier(inner, strategy=Shrunk(), cv=3).fit(data.X, data.Y)
+    expected = 0.9 * PerLabelF1().fit(model.oof_scores_, np.asarray(data.Y))
+    np.testing.assert_allclose(model.thresholds_, expected, rtol=1e-12)
 
 
 def test_what_a_rule_lacks_is_said(data):

@@ -32,6 +32,12 @@ def top_labels(scores: np.ndarray, k: int) -> np.ndarray:
     return nearest_first(-scores, k, score_rounding(scores))
 
 
+def _defined_last(cls: type, *names: str) -> set[str]:
+    """Return those of some methods that the first class in the order of resolution defines."""
+    found = ({name for name in names if name in vars(base)} for base in cls.__mro__)
+    return next(filter(None, found))
+
+
 @dataclass(frozen=True)
 class Rule:
     """Base of the rules: thresholds are per label, decisions ``scores > thresholds``.
@@ -63,15 +69,8 @@ class Rule:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        own = vars(cls)
-        if "fit" in own and "fit_grid" not in own:  # an inherited fit_grid would be another rule's
-            cls.fit_grid = Rule._fit_grid_by_fit  # type: ignore[method-assign]
-            if "fit_observed" not in own:
-                cls.fit_observed = Rule._fit_observed_by_fit  # type: ignore[method-assign]
-        elif "fit_grid" in own and "fit" not in own:
-            cls.fit = Rule.fit  # type: ignore[method-assign]
-            if "fit_observed" not in own:
-                cls.fit_observed = Rule.fit_observed  # type: ignore[method-assign]
+        if _defined_last(cls, "fit", "fit_grid") == {"fit_grid"}:
+            cls.fit = Rule.fit  # type: ignore[method-assign]  # a parent's would be another rule's
 
     def fit(self, scores: Any, Y: Any, sample_weight: np.ndarray | None = None) -> np.ndarray:
         """Give the thresholds (m,) for scores (n, m) of a 0/1 label matrix (n, m).
@@ -85,9 +84,8 @@ class Rule:
         sample_weight = check_row_weights(sample_weight, len(Y))
         grid = np.ascontiguousarray(scores.T)[None]
         truth = np.ascontiguousarray(Y.T)
-        if observed is None:
-            return self.fit_grid(grid, truth, sample_weight)[0]
-        return self.fit_observed(grid, truth, sample_weight, observed.T)[0]
+        cells = None if observed is None else observed.T
+        return self._find_grid_by_grid(grid, truth, sample_weight, cells)[0]
 
     def fit_observed(
         self,
@@ -137,21 +135,38 @@ class Rule:
         found[np.isnan(Y).all(axis=0)] = np.inf  # a label that is never observed
         return found
 
-    def _fit_grid_by_fit(
-        self, scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None
-    ) -> np.ndarray:
-        """Return thresholds (g, m), one set of scores after the other."""
-        return np.array([self.find_thresholds(s.T, truth.T, weights) for s in scores])
-
-    def _fit_observed_by_fit(
+    def find_grid(
         self,
         scores: np.ndarray,
         truth: np.ndarray,
         weights: np.ndarray | None,
-        observed: np.ndarray,
+        observed: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Return thresholds (g, m), with NaN in Y where a label was not observed."""
-        return self._fit_grid_by_fit(scores, np.where(observed, truth, np.nan), weights)
+        """Return thresholds (g, m) for g sets of scores (g, m, n), of which ``observed`` count.
+
+        Of ``fit`` and the methods for grids, the one that the last subclass defines is called.
+        ``fit`` is called for one set of scores after the other, with NaN in Y where a label was not
+        observed.
+        """
+        names = ("fit", "fit_grid", "fit_observed")[: 2 if observed is None else 3]
+        if _defined_last(type(self), *names) != {"fit"} or type(self).fit is Rule.fit:
+            return self._find_grid_by_grid(scores, truth, weights, observed)
+        Y = (truth if observed is None else np.where(observed, truth, np.nan)).T
+        return np.array([self.find_thresholds(each.T, Y, weights) for each in scores])
+
+    def _find_grid_by_grid(
+        self,
+        scores: np.ndarray,
+        truth: np.ndarray,
+        weights: np.ndarray | None,
+        observed: np.ndarray | None,
+    ) -> np.ndarray:
+        """Return thresholds (g, m) without the ``fit`` of a subclass, which may be the caller."""
+        if observed is None:
+            return self.fit_grid(scores, truth, weights)
+        if "fit_observed" in _defined_last(type(self), "fit_grid", "fit_observed"):
+            return self.fit_observed(scores, truth, weights, observed)
+        return Rule.fit_observed(self, scores, truth, weights, observed)
 
     def decide(self, scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
         """Give boolean label sets (n, m)."""

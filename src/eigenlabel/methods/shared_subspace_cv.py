@@ -428,9 +428,7 @@ class _Search:
         if not self.scorer.codec.multilabel:
             return np.zeros(scores.shape[:2])
         scorer = self.scorer
-        if scorer.observed is not None:
-            return self.rule.fit_observed(scores, scorer.truth, scorer.weights, scorer.observed)
-        return self.rule.fit_grid(scores, scorer.truth, scorer.weights)
+        return self.rule.find_grid(scores, scorer.truth, scorer.weights, scorer.observed)
 
     def heldout_scores(self, index: int) -> np.ndarray:
         """Give (n, m) held-out scores of one grid point, NaN where a sample never was held out."""

@@ -176,7 +176,7 @@ class MtSDACV(TunedRoutingMixin, BaseMtSDA):
         for k in range(len(points)):
             part = np.ascontiguousarray(scores[k : k + 1, :, tested])
             if self._codec.multilabel:
-                thresholds[k] = self._rule.fit_grid(part, scorer.truth, scorer.weights)[0]
+                thresholds[k] = self._rule.find_grid(part, scorer.truth, scorer.weights)[0]
             pooled[k : k + 1], row = scorer.score(part, self._rule, thresholds[k : k + 1], by_fold)
             split.append(row[0])
         order = sorted(range(len(points)), key=lambda k: (-points[k][0], k))
