@@ -180,3 +180,23 @@ def test_blocks_of_large_float32_samples_are_found():
     large = (X * (1e37 / np.abs(X).max())).astype(np.float32)
     found = MEKA(5, n_blocks=3, gamma=1e-74, random_state=0).fit_transform(large)
     assert np.isfinite(found).all()
+
+
+def test_a_block_stays_silent_after_an_equal_one_inside_it():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with ignored(ConvergenceWarning, "stopped"):
+            with ignored(ConvergenceWarning, "stopped"):
+                pass
+            warnings.warn("stopped early", ConvergenceWarning, stacklevel=1)
+        with pytest.raises(ConvergenceWarning):
+            warnings.warn("stopped early", ConvergenceWarning, stacklevel=1)
+
+
+def test_an_equal_filter_of_the_user_stays():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "stopped", ConvergenceWarning)
+        with ignored(ConvergenceWarning, "stopped"):
+            pass
+        warnings.warn("stopped early", ConvergenceWarning, stacklevel=1)

@@ -4,7 +4,7 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, cast
 
 INSIDE = ("eigenlabel", "sklearn")
@@ -32,7 +32,13 @@ def ignored(category: type[Warning], message: str = "") -> Iterator[None]:
     try:
         yield
     finally:
-        # Somebody else may have replaced the filters by a copy.
-        for each in (filters, cast(list[Any], warnings.filters)):
-            with suppress(ValueError):
-                each.remove(entry)
+        _remove(filters, entry)
+        _remove(cast(list[Any], warnings.filters), entry)  # possibly a copy with the same entry
+
+
+def _remove(filters: list[Any], entry: Any) -> None:
+    """Remove one object from a list; those that are equal to it belong to others."""
+    for place, each in enumerate(filters):
+        if each is entry:
+            del filters[place]
+            return
