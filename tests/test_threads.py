@@ -202,3 +202,42 @@ def test_compare_keeps_the_number_of_threads_that_the_user_has_set(tmp_path, mon
         with threadpool_limits(limit):  # as OPENBLAS_NUM_THREADS does before BLAS is loaded
             (record,) = run(protocol, tmp_path / str(limit))
         assert record["parameters"]["threads"] == record["machine"]["threads"] == limit
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_an_interrupt_while_a_fit_begins_leaves_nothing_behind(monkeypatch, early):
+    occupy(monkeypatch, 1)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    where, name = (threads._blas, "libraries") if early else (threads, "idle_cores")
+    with monkeypatch.context() as patch:
+        patch.setattr(where, name, interrupt)
+        with pytest.raises(KeyboardInterrupt), idle_threads():
+            pytest.fail("the fit begins in spite of the interrupt")
+    assert (threads._blas.owner, threads._blas.depth) == (None, 0)
+    occupy(monkeypatch, 2)
+    with idle_threads():
+        assert set(numbers()) == {1}
+    assert set(numbers()) == {MANY}
+
+
+def test_an_interrupt_while_threads_are_lowered_restores_them(monkeypatch):
+    libraries = threads._blas.libraries()
+    lowered = []
+
+    class Interrupting:
+        def get_num_threads(self):
+            return 2
+
+        def set_num_threads(self, threads):
+            lowered.append(threads)
+            if len(lowered) == 1:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(threads._blas, "_libraries", [*libraries, Interrupting()])
+    with pytest.raises(KeyboardInterrupt), at_most(1):
+        pytest.fail("the block begins in spite of the interrupt")
+    assert set(numbers()) == {MANY}
+    assert lowered == [1, 2]

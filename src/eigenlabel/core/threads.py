@@ -1,4 +1,4 @@
-"""How many threads BLAS uses: as many as there are idle cores, and never more than it was told.
+"""How many threads BLAS uses: as many as cores are idle, and never more than the user has set.
 
 The threads of BLAS wait for each other thousands of times in one decomposition, and they wait by
 spinning. If one of them shares its core with another program, all of them run at the pace of that
@@ -65,16 +65,21 @@ class _Blas:
                 self._set(looks=1)
                 self.looked = -1.0  # a large step looks more closely
 
-    def leave(self) -> None:
-        """Restore the numbers of threads."""
+    def leave(self, depth: int) -> None:
+        """Return to a depth; restore the numbers of threads if it is 0.
+
+        The depth is the one before :meth:`enter`, which an interrupt may have ended half-way.
+        """
         if not self.mine:
             return
         with self.lock:
-            self.depth -= 1
-            if self.depth == 0:
-                for lib, threads in self.found:
-                    lib.set_num_threads(threads)
-                self.found, self.owner = [], None
+            self.depth = depth
+            if depth == 0:
+                try:
+                    for lib, threads in self.found:
+                        lib.set_num_threads(threads)
+                finally:
+                    self.found, self.owner = [], None
 
     @property
     def mine(self) -> bool:
@@ -114,11 +119,12 @@ def idle_threads() -> Iterator[None]:
     if user_has_set_threads():
         yield
         return
-    _blas.enter()
+    depth = _blas.depth if _blas.mine else 0
     try:
+        _blas.enter()
         yield
     finally:
-        _blas.leave()
+        _blas.leave(depth)
 
 
 def adapt_threads() -> None:
@@ -135,9 +141,9 @@ def blas_threads() -> int:
 def at_most(threads: int) -> Iterator[None]:
     """Lower the number of BLAS threads; smaller numbers that were set stay."""
     found = [(lib, lib.get_num_threads()) for lib in _blas.libraries()]
-    for lib, before in found:
-        lib.set_num_threads(min(before, threads))
     try:
+        for lib, before in found:
+            lib.set_num_threads(min(before, threads))
         yield
     finally:
         for lib, before in found:
