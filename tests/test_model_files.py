@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import skops.io
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from eigenlabel import MLkNN, SharedSubspaceClassifier
+from eigenlabel import MLkNN, SharedSubspaceClassifier, ThresholdedClassifier
 from eigenlabel._validation import check_sparse_format
 from eigenlabel.cli import main
 from eigenlabel.datasets import DataError, make_shared_subspace, save
@@ -143,6 +144,24 @@ def test_labels_that_are_words_or_unknown(tmp_path):
         save_model(TfidfVectorizer().fit(["a word"]), tmp_path / "m.skops")
 
 
+@pytest.mark.parametrize("loss", ["hinge", "modified_huber", "log_loss", "epsilon_insensitive"])
+def test_linear_models_with_a_loss_are_saved(tmp_path, loss):
+    inner = OneVsRestClassifier(SGDClassifier(loss=loss, random_state=0))
+    model = ThresholdedClassifier(inner, cv=2).fit(DATA.X, DATA.Y)
+    save_model(model, tmp_path / "m.skops")
+    again = load_model(tmp_path / "m.skops").model
+    np.testing.assert_array_equal(again.predict(DATA.X), model.predict(DATA.X))
+
+
+@pytest.mark.parametrize("forest", [RandomForestClassifier, ExtraTreesClassifier])
+def test_a_model_with_trees_is_not_saved_and_the_reason_is_said(tmp_path, forest):
+    inner = forest(2, max_depth=2, random_state=0)
+    model = ThresholdedClassifier(inner, cv=2).fit(DATA.X, DATA.Y)
+    with pytest.raises(DataError, match=r"with sklearn\.tree\._tree\.Tree cannot be saved, because"):
+        save_model(model, tmp_path / "m.skops")
+    assert list(tmp_path.iterdir()) == []
+
+
 # None of these is in a file that save_model has written.
 GLOBALS = node(
     "MethodNode",
@@ -161,7 +180,15 @@ OPERATOR = node(
 )
 
 
-@pytest.mark.parametrize("attack", [GLOBALS, CALL, OPERATOR], ids=lambda a: a["__loader__"])
+LOSS = node(  # of a type that skops trusts, with arguments that the file names
+    "LossNode",
+    "sklearn.linear_model._ridge.Ridge",
+    __reduce__={"args": node("TupleNode", "builtins.tuple", content=[])},
+    content=node("DictNode", "builtins.dict", content={}, key_types=None),
+)
+
+
+@pytest.mark.parametrize("attack", [GLOBALS, CALL, OPERATOR, LOSS], ids=lambda a: a["__loader__"])
 def test_nodes_that_call_what_a_file_names_are_refused(attack, tmp_path):
     """On skops 0.11 the first of these reaches the globals of a function."""
     path = tmp_path / "m.skops"

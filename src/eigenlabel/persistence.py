@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel import metrics, model_selection, thresholds
 from eigenlabel._catalogue_search import ScoreMetric
-from eigenlabel._model_files import check_archive, check_objects
+from eigenlabel._model_files import UnsafeNodeError, check_archive, check_objects
 from eigenlabel._writing import writing
 from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits, OnGaussianKernel
 from eigenlabel.core.spectral import memory_limit
@@ -216,7 +216,15 @@ def save_model(saved: Any, path: Any, *, trusted: Iterable[Any] = ()) -> None:
     }
     _read_content(content)  # what could not be loaded is not written
     data = skops.io.dumps(content)
-    _check(path, io.BytesIO(data), math.inf, _type_names(trusted))
+    try:
+        _check(path, io.BytesIO(data), math.inf, _type_names(trusted))
+    except UnsafeNodeError as error:
+        raise DataError(
+            path,
+            f"a model with {error.type_name} cannot be saved, because a changed file could make "
+            "such an object read memory of other objects or run other code. Use an estimator "
+            "without it, for instance a linear model in place of one with trees.",
+        ) from error
     with writing(path) as stream:
         stream.write(data)
 
@@ -262,13 +270,16 @@ def load_model(
     path = Path(path)
     check_file(path)
     limit = memory_limit() / 4 if max_bytes is None else max_bytes
-    types = _check(path, path, limit, _type_names(trusted))
+    known_types = _type_names(trusted)
     try:
+        types = _check(path, path, limit, known_types)
         content = skops.io.load(path, trusted=types)
         known = isinstance(content, dict) and content.get("eigenlabel") == FORM
         if known:
             check_objects(content)
             return _read_content(content)
+    except DataError:
+        raise
     except Exception as error:  # damaged files fail in many ways
         raise DataError(path, f"not a model file, or damaged ({error})") from error
     raise DataError(path, "not a model file of this version of eigenlabel")
@@ -287,6 +298,8 @@ def _check(path: Path, file: Any, max_bytes: float, trusted: set[str]) -> list[s
             check_archive(archive, max_bytes)
         file = {"data": file.getvalue()} if isinstance(file, io.BytesIO) else {"file": file}
         unknown = skops.io.get_untrusted_types(**file)
+    except UnsafeNodeError:
+        raise
     except Exception as error:
         raise DataError(path, f"not a model file, or damaged ({error})") from error
     strange = sorted(set(unknown) - TRUSTED - trusted)

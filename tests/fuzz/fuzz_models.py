@@ -50,12 +50,19 @@ TYPES = (
     "<M8[s]",
     "junk",
 )
-LOADERS = ("MethodNode", "OperatorFuncNode", "PartialNode", "ConstructorFromReduceNode", "TreeNode")
+LOADERS = (
+    "MethodNode",
+    "OperatorFuncNode",
+    "PartialNode",
+    "ConstructorFromReduceNode",
+    "TreeNode",
+    "LossNode",
+)
 
 
 def make_models():
     """Return saved models of several kinds as bytes, with samples to predict."""
-    from sklearn.linear_model import LogisticRegression
+    from sklearn.linear_model import LogisticRegression, SGDClassifier
     from sklearn.multiclass import OneVsRestClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -74,6 +81,7 @@ def make_models():
         "sparse neighbours": (el.MLkNN(), sparse),
         "pipeline": (make_pipeline(StandardScaler(), el.SharedSubspaceClassifier()), data.X),
         "scikit-learn": (OneVsRestClassifier(LogisticRegression()), data.X),
+        "loss": (OneVsRestClassifier(SGDClassifier(random_state=0)), data.X),
     }
     found = []
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
