@@ -71,12 +71,10 @@ def kernel_rounding(kernel: Any, X: Any, Z: Any, dtype: Any) -> Rounding:
         return ExponentialRounding(t.absolute + inner, eps, t.root, gamma)
     b = _lengths(Z).max(initial=0.0)
     inner, root = gamma * a * b, np.sqrt(X.shape[1])
-    passed_on = {
-        "linear": a * b,
-        "intersection": (a + b) * root,
-        "sigmoid": inner,
-        "poly": inner * kernel.degree * (inner + abs(kernel.coef0)) ** max(kernel.degree - 1, 0),
-    }
+    if name == "poly":
+        with np.errstate(over="ignore"):  # an infinite kernel value is refused by its name
+            inner *= kernel.degree * (inner + abs(kernel.coef0)) ** max(kernel.degree - 1, 0)
+    passed_on = {"linear": a * b, "intersection": (a + b) * root, "sigmoid": inner, "poly": inner}
     return Rounding(eps * passed_on[name], eps)
 
 
