@@ -38,6 +38,12 @@ def _defined_last(cls: type, *names: str) -> set[str]:
     return next(filter(None, found))
 
 
+def _defined_last(cls: type, *names: str) -> set[str]:
+    """Return those of some methods that the first class in the order of resolution defines."""
+    found = ({name for name in names if name in vars(base)} for base in cls.__mro__)
+    return next(filter(None, found))
+
+
 @dataclass(frozen=True)
 class Rule:
     """Base of the rules: thresholds are per label, decisions ``scores > thresholds``.
