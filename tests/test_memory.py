@@ -4,9 +4,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from sklearn.model_selection import RepeatedKFold
 
 from eigenlabel import LPP, MLSI, SharedSubspaceClassifier, SharedSubspaceClassifierCV
 from eigenlabel.core import machine, operators
+from eigenlabel.core.heldout import tuning_arrays
 from eigenlabel.core.krylov import KrylovFactor
 from eigenlabel.core.spectral import CovarianceFactor, GramFactor
 from eigenlabel.methods import observed, shared_subspace_cv
@@ -170,9 +172,29 @@ def test_a_fit_takes_no_more_than_it_states(rng, monkeypatch, shape, kernel):
     assert peak(plain, X, Y) < 5.2 * 8 * p**2  # 0.2 for n x m arrays and the like
     tuned = SharedSubspaceClassifierCV(**SMALL_GRID, kernel=kernel)
     monkeypatch.setattr(shared_subspace_cv, "CHUNK", 2**13)
-    stated = tuned._arrays(n, d) if kernel == "linear" else tuned._arrays(n, n)
+    folds = [(None, test) for test in np.array_split(np.arange(n), tuned.cv)]
+    stated = tuning_arrays(n, d if kernel == "linear" else n, folds)
     stored = tuned.cv if kernel == "linear" and n > 2 * d else 0
     assert peak(tuned, X, Y) < (stated + stored + 0.5) * 8 * p**2
+
+
+@pytest.mark.parametrize(("n", "d"), [(240, 200), (200, 240)])
+def test_samples_that_are_tested_often_count_each_time(rng, monkeypatch, n, d):
+    monkeypatch.setattr(operators, "BLOCK_BYTES", 2**16)
+    monkeypatch.setattr(shared_subspace_cv, "CHUNK", 2**13)
+    X, Y = problem(rng, n, d, 12)
+    solver, repeats = "covariance" if d < n else "gram", 6
+    model = SharedSubspaceClassifierCV(
+        [0.0, 1e-3, 1.0],
+        [1e-3, 1e-2, 0.1, 1.0, 10.0],
+        cv=RepeatedKFold(n_splits=5, n_repeats=repeats, random_state=0),
+        solver=solver,
+    )
+    room = (7 + repeats * n / 200) * 8 * 200**2
+    model.set_params(max_memory=room + 1)
+    assert peak(model, X, Y) < room + 0.5 * 8 * 200**2  # for n x m arrays and the like
+    with pytest.raises(MemoryError, match="needs about"):
+        model.set_params(max_memory=room - 1).fit(X, Y)
 
 
 def test_the_bound_holds_where_products_replace_a_factor(rng, monkeypatch):

@@ -157,7 +157,7 @@ def test_linear_models_with_a_loss_are_saved(tmp_path, loss):
 def test_a_model_with_trees_is_not_saved_and_the_reason_is_said(tmp_path, forest):
     inner = forest(2, max_depth=2, random_state=0)
     model = ThresholdedClassifier(inner, cv=2).fit(DATA.X, DATA.Y)
-    with pytest.raises(DataError, match=r"with sklearn\.tree\._tree\.Tree cannot be saved, because"):
+    with pytest.raises(DataError, match=r"a model with \S+\.Tree cannot be saved, because"):
         save_model(model, tmp_path / "m.skops")
     assert list(tmp_path.iterdir()) == []
 

@@ -170,9 +170,14 @@ def _predictor(
     return lambda y: np.asarray(C.T @ y)
 
 
-def tuning_arrays(n: int, d: int, n_folds: int) -> float:
-    """Bound the number of square arrays, of the smaller side of X, that :func:`heldout` holds."""
-    return TUNING_ARRAYS + min(max(1.0, n / d), n_folds)
+def tuning_arrays(n: int, d: int, folds: Sequence[Fold]) -> float:
+    """Return how many square arrays, of the smaller side of X, :func:`heldout` holds at most.
+
+    Each fold keeps its rotated test rows, or one square array if that is smaller. Samples that
+    several folds test count each time.
+    """
+    tested = sum(len(test) for _, test in folds)
+    return TUNING_ARRAYS + min(tested / min(n, d), len(folds))
 
 
 def _training_statistics(
@@ -193,7 +198,7 @@ def _training_statistics(
         rows = np.sort(np.concatenate(tests[start:stop]))
         return Statistics.of(operator.rows(rows, copy=False), T[rows])
 
-    stored = tuning_arrays(n, d, len(folds)) + len(folds)
+    stored = tuning_arrays(n, d, folds) + len(folds)
     if n > 2 * d and exact_memory(d, stored) <= max_memory:
         return left_out([collect(k, k + 1) for k in range(len(folds))])
     return leave_out(collect, len(folds))

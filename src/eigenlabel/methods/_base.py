@@ -121,6 +121,7 @@ class KernelMixin:
 
     fit_intercept = True
     solver = "auto"
+    _arrays: float = ARRAYS  # of the smaller side of X squared, that an exact fit holds at once
 
     @property
     def _linear(self) -> bool:
@@ -133,10 +134,6 @@ class KernelMixin:
         if given["max_memory"] is None:
             given["max_memory"] = memory_limit()
         return given
-
-    def _arrays(self, n: int, d: int) -> float:  # noqa: ARG002
-        """Return how many arrays of the smaller side squared an exact fit of n x d data holds."""
-        return ARRAYS
 
     def _check_kernel(self) -> None:
         if not callable(self.kernel):
@@ -211,19 +208,25 @@ class KernelMixin:
         check_observed(observed, weights)
         return X, codec, Y, weights, observed
 
-    def _factorise(self, X: Any, weights: np.ndarray | None, solver: str | None = None) -> Factor:
+    def _factorise(
+        self,
+        X: Any,
+        weights: np.ndarray | None,
+        solver: str | None = None,
+        *,
+        arrays: float | None = None,
+    ) -> Factor:
         """Factor the training data: by shape if linear, by the Gram matrix for kernels."""
         solver = self.solver if solver is None else solver
+        arrays = self._arrays if arrays is None else arrays
         bounds = {**self._bounds(), "report": warn_convergence}
         n = X.shape[0]
         if self._linear:
             check_scale(X)
             operator = CentredOperator(X, weights, self.fit_intercept)
-            arrays = self._arrays(*X.shape)
             return factorise(operator, self.fit_intercept, solver, **bounds, arrays=arrays)
         if solver == "krylov":
             return KernelKrylovFactor(self._finite_kernel, X, weights, self.fit_intercept, **bounds)
-        arrays = self._arrays(n, n)
         check_memory(n, "kernel matrix", limit=bounds["max_memory"], arrays=arrays)
         K = self._finite_kernel(X, X)
         precision = np.dtype(K.dtype)

@@ -39,12 +39,20 @@ def exact_route(model: Any, shape: tuple[int, int], observed: np.ndarray) -> str
 
 
 def factorise(
-    model: Any, X: Any, weights: np.ndarray | None, observed: np.ndarray | None
+    model: Any,
+    X: Any,
+    weights: np.ndarray | None,
+    observed: np.ndarray | None,
+    arrays: float | None = None,
 ) -> Factor | MaskedFactor:
-    """Factor the training data of a model, with regard to what is observed."""
+    """Factor the training data of a model, with regard to what is observed.
+
+    ``arrays`` is the number of square arrays that exist at once, that of a fit by default.
+    """
     if observed is None:
-        return model._factorise(X, weights)
-    base = model._factorise(X, weights, exact_route(model, X.shape, observed))
+        return model._factorise(X, weights, arrays=arrays)
+    solver = exact_route(model, X.shape, observed)
+    base = model._factorise(X, weights, solver, arrays=arrays)
     assert not isinstance(base, KernelKrylovFactor)
     return MaskedFactor(base, observed)
 

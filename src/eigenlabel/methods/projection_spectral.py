@@ -40,8 +40,7 @@ from eigenlabel.methods.projection import BaseProjection, KernelParameters
 class RowSpaceProjection(BaseProjection):
     """A projection found in coordinates of the data's own rank, ``Z Z' = Xc Xc'``."""
 
-    def _arrays(self, n: int, d: int) -> float:  # noqa: ARG002
-        return ROW_SPACE_ARRAYS
+    _arrays: float = ROW_SPACE_ARRAYS
 
     def _in_row_space(self, space: RowSpace, X: Any, Y: np.ndarray | None) -> Directions:
         raise NotImplementedError

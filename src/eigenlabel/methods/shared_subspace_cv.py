@@ -1,6 +1,5 @@
 """ML-LS tuned over its whole grid by exact cross-validation."""
 
-import numbers
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -198,12 +197,14 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
         self._codec, self.classes_, self._rule = codec, codec.classes, rule
         grid = self._grid(Y.shape[1])
         T = signed_targets(Y)
-        factor = observed.factorise(self, X, weights, cells)
         used = np.arange(len(Y)) if weights is None else np.flatnonzero(weights > 0)
         folds = list_folds(self.cv, X, y, split, codec, used)
+        n, d = X.shape
+        arrays = tuning_arrays(n, d if self._linear else n, folds)
+        factor = observed.factorise(self, X, weights, cells, arrays)
         tuning, part = factor, None if cells is None else cells[used]
         if len(used) < len(Y):
-            tuning = observed.factorise(self, *_part(self, X, weights, used), part)
+            tuning = observed.factorise(self, *_part(self, X, weights, used), part, arrays)
         limit = self._bounds()["max_memory"]
         with progress.tuning(len(folds) + grid.size, self.verbose) as bar:
             search = _Search(
@@ -228,10 +229,6 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
             scores = self._scores_of_checked(X)[used]
             self.thresholds_ = rule.find_thresholds(scores, truth, some)
         return self
-
-    def _arrays(self, n: int, d: int) -> float:
-        folds = int(self.cv) if isinstance(self.cv, numbers.Integral) else 10
-        return tuning_arrays(n, d, folds)
 
     def _grid(self, n_labels: int) -> Grid:
         alphas = to_floats("alphas", (*PAPER_GRID, np.inf) if self.alphas is None else self.alphas)
