@@ -54,7 +54,7 @@ DAMAGES = [
 def test_damaged_sparse_matrices_are_refused(damage, data):
     X, Y = data
     broken = damaged(X, *damage)
-    message = "is a damaged sparse matrix: its arrays point outside its shape"
+    message = "is a damaged sparse matrix of shape"
     for given in (broken, damaged(X, *damage, kind=sp.csc_matrix)):
         with pytest.raises(ValueError, match=f"X {message}"):
             SharedSubspaceClassifier().fit(given, Y)
@@ -171,3 +171,26 @@ def test_complex_blocks_are_refused_without_a_warning(data):
     X, Y = data
     with pytest.raises(ValueError, match="Complex data not supported"):
         SharedSubspaceClassifier().partial_fit(X + 1j, Y)
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.coo_array])
+def test_sparse_input_of_one_dimension_is_refused(form):
+    X, Y = np.eye(6), np.arange(6) % 2
+    with pytest.raises(ValueError, match=r"must have two dimensions, found a sparse array of sh"):
+        SharedSubspaceClassifier().fit(X, form(Y))
+    with pytest.raises(ValueError, match=r"X must have two dimensions, found .* shape \(6,\)"):
+        SharedSubspaceClassifier().fit(form(X[0]), Y)
+
+
+@pytest.mark.parametrize(
+    ("split", "message"),
+    [
+        (([0, 1, 2, 99], [3, 4]), r"position 99, but there are 20 samples: .* below 20"),
+        (([0, 1, 2], [3, -21]), r"position -21, but there are 20"),
+        (([True] * 19, [3]), r"mask of 19 samples, but there are 20"),
+    ],
+)
+def test_positions_of_a_split_lie_among_the_samples(rng, split, message):
+    X = rng.standard_normal((20, 3))
+    with pytest.raises(ValueError, match=message):
+        SharedSubspaceClassifierCV(cv=[split]).fit(X, (X[:, :2] > 0).astype(int))

@@ -369,3 +369,12 @@ def test_models_of_many_words_stay_small(rng, tmp_path):
     again = load_model(path).model
     np.testing.assert_array_equal(again.transform(X).toarray(), prepare.transform(X).toarray())
     assert path.stat().st_size < 2 * X.shape[1] * np.dtype(names.dtype).itemsize
+
+
+@pytest.mark.parametrize("form", ["coo", "csc", "dia", "lil"])
+def test_every_form_of_sparse_matrix_is_prepared_alike(form):
+    counts = sp.csr_array(np.random.default_rng(0).integers(0, 3, (12, 5)).astype(float))
+    wanted = make_preparation("auto", counts).fit_transform(counts)
+    given = counts.asformat(form)
+    found = make_preparation("auto", given).fit_transform(given)
+    np.testing.assert_allclose(found.toarray(), wanted.toarray(), rtol=1e-12)

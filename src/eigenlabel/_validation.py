@@ -128,31 +128,76 @@ def check_names(what: str, names: tuple[str, ...] | None, fitted: tuple[str, ...
 
 
 def check_sparse(A: Any, name: str) -> None:
-    """Raise ValueError if the arrays of a sparse matrix point outside it; others pass.
+    """Raise ValueError if a sparse A is not a matrix or its arrays point outside it; others pass.
 
     Compiled code would read foreign memory. SciPy's own ``check_format`` changes its matrix.
     """
-    if not sp.issparse(A) or A.format not in ("csr", "csc", "bsr", "coo"):
+    if not sp.issparse(A):
         return
-    if A.format == "coo":
-        stored = len(A.data)
-        sound = all(
-            len(places) == stored and _within(places, size)
-            for places, size in zip(A.coords, A.shape, strict=True)
-        )
-    else:
-        rows, columns = A.shape if A.format != "csc" else A.shape[::-1]
-        if A.format == "bsr":
-            rows, columns = rows // A.blocksize[0], columns // A.blocksize[1]
-        start, places = A.indptr, A.indices
-        sound = len(start) == rows + 1 and start[0] == 0 and bool((np.diff(start) >= 0).all())
-        sound = sound and start[-1] <= min(len(places), len(A.data))
-        sound = sound and _within(places[: start[-1]], columns)
-    if not sound:
+    if A.ndim != 2:
         raise ValueError(
-            f"{name} is a damaged sparse matrix: its arrays point outside its shape {A.shape} or "
-            "have unequal lengths. Build it again from its entries."
+            f"{name} must have two dimensions, found a sparse array of shape {A.shape}: reshape it,"
+            " for instance to (n, 1)."
         )
+    try:
+        if A.format == "coo":
+            for places, size in zip(A.coords, A.shape, strict=True):
+                _check_places(places, len(A.data), size)
+        elif A.format in ("csr", "csc", "bsr"):
+            block = A.blocksize if A.format == "bsr" else (1, 1)
+            _check_compressed(A, (A.shape[0] // block[0], A.shape[1] // block[1]))
+    except ValueError as error:
+        raise ValueError(
+            f"{name} is a damaged sparse matrix of shape {A.shape}: {error}. Build it again from "
+            "its entries."
+        ) from error
+
+
+def check_sparse_format(matrix: Any) -> None:
+    """Raise ValueError unless a sparse matrix, of which a file set every part, is CSR or CSC."""
+    if not isinstance(matrix, (sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix)):
+        raise ValueError(f"a sparse matrix must be CSR or CSC, found {type(matrix).__name__}")
+    shape = getattr(matrix, "_shape", None)
+    if not isinstance(shape, tuple) or len(shape) != 2:
+        raise ValueError(f"a sparse matrix must have two dimensions, found shape {shape!r}")
+    if not all(isinstance(n, (int, np.integer)) and n >= 0 for n in shape):
+        raise ValueError(f"a sparse matrix must have a shape of integers, found {shape!r}")
+    data = getattr(matrix, "data", None)
+    if not isinstance(data, np.ndarray) or data.ndim != 1 or data.dtype.kind not in "biufc":
+        raise ValueError("the data of a sparse matrix must be a vector of numbers")
+    _check_compressed(matrix, shape)
+    type(matrix).check_format(matrix)  # one type of integers, native numbers
+
+
+def _check_compressed(matrix: Any, shape: tuple[int, int]) -> None:
+    """Raise ValueError unless the pointers and indices of a compressed matrix fit its shape.
+
+    Compiled code follows them without a check, so that a wrong one reads or writes anywhere in
+    memory. SciPy does not check the indices that a matrix is constructed from.
+    """
+    for name in ("indptr", "indices"):
+        part = getattr(matrix, name, None)
+        if not isinstance(part, np.ndarray) or part.ndim != 1 or part.dtype.kind != "i":
+            raise ValueError(f"the {name} of a sparse matrix must be a vector of numbers")
+    rows, columns = shape[::-1] if matrix.format == "csc" else shape
+    indptr = matrix.indptr
+    # SciPy's own check leaves pointers alone if the last one is not above zero.
+    if len(indptr) != rows + 1 or indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
+        raise ValueError(f"the indptr must be {rows + 1} numbers from 0 that do not decrease")
+    if indptr[-1] > len(matrix.indices):
+        raise ValueError(
+            f"{indptr[-1]} entries are announced, but there are {len(matrix.indices)} indices"
+        )
+    _check_places(matrix.indices, len(matrix.data), columns)
+
+
+def _check_places(places: np.ndarray, stored: int, size: int) -> None:
+    """Raise ValueError unless there is one place for each stored value, from 0 to size - 1."""
+    if len(places) != stored:
+        raise ValueError(f"{len(places)} indices are there for {stored} entries")
+    outside = places[(places < 0) | (places >= size)]
+    if outside.size:
+        raise ValueError(f"the indices must be between 0 and {size - 1}, found {outside[0]}")
 
 
 class SelectorMixin(SklearnSelectorMixin):
@@ -162,10 +207,6 @@ class SelectorMixin(SklearnSelectorMixin):
         """Return the selected features of X."""
         check_sparse(X, "X")
         return super().transform(X)
-
-
-def _within(places: np.ndarray, size: int) -> bool:
-    return not len(places) or bool(places.min() >= 0 and places.max() < size)
 
 
 def canonical(X: Any) -> Any:
@@ -178,40 +219,6 @@ def canonical(X: Any) -> Any:
         indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         X = type(X)((X.data, indices, indptr), shape=X.shape)
     return X
-
-
-def check_sparse_format(matrix: Any) -> None:
-    """Raise ValueError unless the parts of a CSR or CSC matrix fit together.
-
-    Compiled code follows the stored pointers and indices without a look, so that a wrong one reads
-    or writes anywhere in memory. SciPy does not check the indices of what it is constructed from.
-    """
-    by_row = isinstance(matrix, (sp.csr_array, sp.csr_matrix))
-    if not by_row and not isinstance(matrix, (sp.csc_array, sp.csc_matrix)):
-        raise ValueError(f"a sparse matrix must be CSR or CSC, found {type(matrix).__name__}")
-    shape = getattr(matrix, "_shape", None)
-    if not isinstance(shape, tuple) or len(shape) != 2:
-        raise ValueError(f"a sparse matrix must have two dimensions, found shape {shape!r}")
-    if not all(isinstance(n, (int, np.integer)) and n >= 0 for n in shape):
-        raise ValueError(f"a sparse matrix must have a shape of integers, found {shape!r}")
-    for name, kinds in (("data", "biufc"), ("indices", "i"), ("indptr", "i")):
-        part = getattr(matrix, name, None)
-        if not isinstance(part, np.ndarray) or part.ndim != 1 or part.dtype.kind not in kinds:
-            raise ValueError(f"the {name} of a sparse matrix must be a vector of numbers")
-    rows, columns = shape if by_row else shape[::-1]
-    indptr, indices = matrix.indptr, matrix.indices
-    # SciPy's own check leaves pointers alone if the last one is not above zero.
-    if len(indptr) != rows + 1 or indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
-        raise ValueError(f"the indptr must be {rows + 1} numbers from 0 that do not decrease")
-    if len(indices) != len(matrix.data) or indptr[-1] > len(indices):
-        raise ValueError(
-            f"{indptr[-1]} entries are announced, {len(indices)} indices and {len(matrix.data)} "
-            "values are there"
-        )
-    outside = indices[(indices < 0) | (indices >= columns)]
-    if outside.size:
-        raise ValueError(f"the indices must be between 0 and {columns - 1}, found {outside[0]}")
-    type(matrix).check_format(matrix)  # one type of integers, native numbers
 
 
 def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:

@@ -279,6 +279,9 @@ def make_preparation(
     check_choice("kind", kind, PREPARATIONS)
     if kind == "none":
         return FunctionTransformer(accept_sparse=True)
+    check_sparse(X, "X")
+    if sp.issparse(X) and X.format != "csc":
+        X = X.tocsr()  # other forms have no columns to select
     names, values = list(map(str, feature_names)), dict(categories or {})
     found = _find_groups(X, names, values, column_types or {}, words or {})
     alone = not set(found) - {NUMBERS, VALUES}

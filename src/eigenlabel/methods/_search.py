@@ -35,7 +35,7 @@ def check_folds(cv: Any) -> Any:
     cv = check_cv(cv)
     if is_list_of_splits(cv):
         if not cv.get_n_splits():
-            raise ValueError("cv is empty: give a number of folds, a splitter or a list of splits.")
+            raise ValueError("cv is empty: pass a number of folds, a splitter or a list of splits.")
         _check_splits(cv)
     return cv
 
@@ -53,6 +53,17 @@ def _check_splits(cv: Any) -> None:
             raise ValueError(
                 f"cv must hold pairs (train, test) of positions of samples, got an item {split!r}."
             )
+
+
+def _check_positions(part: np.ndarray, n: int) -> None:
+    """Raise ValueError if a part of a split has positions beyond n samples, or another mask."""
+    if part.dtype == bool and len(part) != n:
+        raise ValueError(f"cv has a mask of {len(part)} samples, but there are {n}.")
+    if part.dtype != bool and part.size and (part.max() >= n or part.min() < -n):
+        wrong = part.max() if part.max() >= n else part.min()
+        raise ValueError(
+            f"cv has the position {wrong}, but there are {n} samples: positions must lie below {n}."
+        )
 
 
 def list_folds(
@@ -73,6 +84,8 @@ def list_folds(
     position[used] = np.arange(len(used))
     folds: list[Fold] = []
     for train, test in cv.split(X, y, **metadata):
+        for part in (train, test):
+            _check_positions(np.asarray(part), len(position))
         inside, outside = position[train], position[test]
         inside, outside = np.sort(inside[inside >= 0]), np.unique(outside[outside >= 0])
         if not outside.size:
