@@ -315,3 +315,27 @@ def test_records_that_cannot_be_written_name_their_file(tmp_path):
             with largest_file(size), pytest.raises(OSError, match=r"kept: .*records\.jsonl"):
                 records.add(record)
     assert read_records(tmp_path) == [record]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_the_draft_of_a_private_file_is_private(tmp_path):
+    path = tmp_path / "private.txt"
+    path.touch(mode=0o600)
+    with writing(path, "utf-8") as stream:
+        (draft,) = set(tmp_path.iterdir()) - {path}
+        assert stat.S_IMODE(draft.stat().st_mode) == 0o600
+        stream.write("new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.chmod(0o640)
+    with writing(path, "utf-8"):
+        pass
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_path_that_names_a_folder_is_refused(tmp_path):
+    with (
+        pytest.raises(IsADirectoryError, match="Is a folder; name a file in it"),
+        writing(f"{tmp_path}/new/"),
+    ):
+        pytest.fail("the file is opened")
+    assert list(tmp_path.iterdir()) == []

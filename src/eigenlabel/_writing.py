@@ -32,7 +32,7 @@ def writing(path: Any, encoding: str | None = None) -> Iterator[Any]:
         special = check_target(path)
         place = None if special else find_place(path)
         draft = None if place is None else place.parent / f".eigenlabel-{secrets.token_hex(8)}.part"
-        raw = _open_special(path) if draft is None else _open_new(draft)
+        raw = _open_special(path) if draft is None else _open_new(draft, place)
     try:
         with io.BufferedWriter(_Target(raw, path)) as stream:
             out = stream if encoding is None else io.TextIOWrapper(stream, encoding, newline="")
@@ -48,6 +48,8 @@ def writing(path: Any, encoding: str | None = None) -> Iterator[Any]:
 
 def check_target(path: Any) -> bool:
     """Return True if a path is written into, False if it is replaced; raise OSError if neither."""
+    if str(path).endswith(("/", os.sep)):
+        raise IsADirectoryError(errno.EISDIR, "Is a folder; name a file in it", str(path))
     if _descriptor(path) is not None:
         return True
     try:
@@ -124,9 +126,13 @@ def _open_special(path: Any) -> int:
     return os.dup(number)
 
 
-def _open_new(draft: Path) -> int:
+def _open_new(draft: Path, place: Path) -> int:
+    """Create the draft of a file; only its owner may read it if it gets an old file's permissions.
+
+    A new file has the permissions that the umask leaves.
+    """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    return os.open(draft, flags, 0o666)  # less the umask
+    return os.open(draft, flags, 0o600 if place.exists() else 0o666)
 
 
 def _take_place(draft: Path, place: Path) -> None:

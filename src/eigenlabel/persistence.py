@@ -24,7 +24,7 @@ from eigenlabel._catalogue_search import ScoreMetric
 from eigenlabel._model_files import UnsafeNodeError, check_archive, check_objects
 from eigenlabel._writing import writing
 from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits, OnGaussianKernel
-from eigenlabel.core.spectral import memory_limit
+from eigenlabel.core.machine import memory_limit
 from eigenlabel.core.statistics import Accumulator, Block, Statistics
 from eigenlabel.datasets import DataError
 from eigenlabel.datasets._files import check_file
@@ -200,7 +200,6 @@ def save_model(saved: Any, path: Any, *, trusted: Iterable[Any] = ()) -> None:
     >>> bool((again.model.predict(data.X) == model.predict(data.X)).all())
     True
     """
-    path = Path(path)
     saved = saved if isinstance(saved, SavedModel) else _with_names(saved)
     content = {
         "eigenlabel": FORM,
@@ -217,10 +216,10 @@ def save_model(saved: Any, path: Any, *, trusted: Iterable[Any] = ()) -> None:
     _read_content(content)  # what could not be loaded is not written
     data = skops.io.dumps(content)
     try:
-        _check(path, io.BytesIO(data), math.inf, _type_names(trusted))
+        _check(Path(path), io.BytesIO(data), math.inf, _type_names(trusted))
     except UnsafeNodeError as error:
         raise DataError(
-            path,
+            Path(path),
             f"a model with {error.type_name} cannot be saved, because a changed file could make "
             "such an object read memory of other objects or run other code. Use an estimator "
             "without it, for instance a linear model in place of one with trees.",
