@@ -101,9 +101,14 @@ def main() -> int:
     else:
         chosen = list(families)
     missing = [name for name in chosen if name not in families]
+    if not families and arguments.other:
+        print("Nothing was tested: this processor supports no family of kernels that is known.")
+        return 0
     if missing or not chosen:
-        print(f"This processor supports {', '.join(families) or 'no known family'}, not {missing}.")
-        return 0 if arguments.other else 2
+        wanted = ", ".join(missing) or "another family"
+        supports = ", ".join(families) or "no known family"
+        print(f"Nothing was tested: this processor supports {supports}, not {wanted}.")
+        return 2
     failed = []
     for name in chosen:
         for threads in map(int, arguments.threads.split(",")):
