@@ -282,11 +282,11 @@ BAD_ABOUT = {
     "words beyond X": ({"words": {"a": [0, 9]}}, "'a' in 'words' must be two column numbers"),
     "an unknown type": ({"column_types": {"1": "sound"}}, "'1' is of type 'sound'; types are"),
     "a type of no feature": ({"column_types": {"zz": "date"}}, "the column 'zz' is of type"),
-    "a category of no feature": ({"categories": {"zz": ["a"]}}, "category 'zz' is no feature"),
+    "a category of no feature": ({"categories": {"zz": ["a"]}}, "category 'zz' is not a feature"),
     "a category of numbers": ({"categories": {"1": [1]}}, "must be a list of text"),
     "a category as text": ({"categories": {"1": "abcd"}}, "must be a list of text"),
     "splits as an object": ({"splits": {"a": 1}}, "'splits' must be a list"),
-    "a split twice": ({"splits": ["a", "a"]}, "a split stands twice"),
+    "a split twice": ({"splits": ["a", "a"]}, "a split occurs twice"),
     "a split that is not there": ({"splits": ["a", "b"]}, "no array 'split1_train'"),
 }
 

@@ -10,7 +10,7 @@ from typing import Any
 from tqdm import tqdm
 
 _watched: ContextVar[bool] = ContextVar("watched", default=False)
-SLOW = 10.0  # seconds between two lines of a bar that is no terminal's
+SLOW = 10.0  # seconds between two lines of a bar that is not on a terminal
 
 
 def progress(total: int | None, title: str, unit: str = "it", shown: bool | None = None) -> tqdm:

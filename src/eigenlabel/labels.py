@@ -14,9 +14,7 @@ from eigenlabel._validation import (
     check_sparse,
     unmasked,
 )
-from eigenlabel._warnings import (
-    warn,
-)
+from eigenlabel._warnings import warn
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.ties import first_highest
 

@@ -10,12 +10,8 @@ from typing import Any
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from eigenlabel import SharedSubspaceClassifierCV, catalogue, distributed, report, thresholds
-from eigenlabel._progress import (
-    watched,
-)
-from eigenlabel._writing import (
-    is_standard_output,
-)
+from eigenlabel._progress import watched
+from eigenlabel._writing import is_standard_output
 from eigenlabel.cli._common import (
     UsageError,
     add_data_options,

@@ -96,7 +96,7 @@ def _read_number(path: Path, default: float) -> float:
 
 
 def _number(text: str, default: float = math.inf) -> float:
-    """Read a number; "max" and what is none are the default."""
+    """Return a number; the default for "max" and for text that is not a number."""
     try:
         return float(text)
     except ValueError:

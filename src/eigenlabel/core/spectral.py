@@ -257,7 +257,7 @@ ARRAYS = 5
 
 
 def exact_memory(p: int, arrays: float = ARRAYS) -> float:
-    """Return the bytes of so many p x p arrays, by default those of one exact fit."""
+    """Return the bytes of ``arrays`` p x p arrays, by default those of one exact fit."""
     return arrays * 8.0 * p * p
 
 

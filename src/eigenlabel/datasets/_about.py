@@ -66,7 +66,7 @@ class About:
         """Return the training and test rows of each split, of n rows."""
         names = self._words("splits")
         if len(set(names)) < len(names):
-            raise self.fault(f"a split stands twice in {names!r:.80}")
+            raise self.fault(f"a split occurs twice in {names!r:.80}")
         return {
             name: (
                 self._rows(arrays, f"split{k}_train", n),
@@ -92,7 +92,7 @@ class About:
         known, found = set(names), self.found.get("categories", {})
         for name, values in found.items():
             if name not in known:
-                raise self.fault(f"category {name!r} is no feature")
+                raise self.fault(f"category {name!r} is not a feature")
             if not isinstance(values, list) or not all(isinstance(v, str) for v in values):
                 raise self.fault(f"category {name!r} must be a list of text, found {values!r:.80}")
         return {name: tuple(values) for name, values in found.items()}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenlabel.core.spectral import memory_limit
+from eigenlabel.core.machine import memory_limit
 from eigenlabel.datasets._columns import Table, Words, is_too_large, read_numbers
 from eigenlabel.datasets._engines import PandasCells, PolarsCells, find_engine
 from eigenlabel.datasets._files import LONGEST, DataError

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenlabel.core.spectral import memory_limit
+from eigenlabel.core.machine import memory_limit
 from eigenlabel.datasets._columns import (
     Dates,
     Lists,
@@ -95,7 +95,7 @@ def _read_dates(table: Table, name: str, words: Words) -> Dates:
 
 
 def _names_samples(name: str, words: Words, notes: list[str]) -> bool:
-    """Tell whether no two samples have the same word: no category, but a name or a text."""
+    """Return True if all samples have different words: they are names or texts, not categories."""
     filled = int((words.codes >= 0).sum())
     if not MANY_SAMPLES < filled == len(words.values):
         return False
@@ -119,7 +119,7 @@ def _positions(table: Table, name: str, words: Words, notes: list[str]) -> np.nd
 def _known_values(
     table: Table, name: str, values: tuple[str, ...], strict: bool, notes: list[str]
 ) -> np.ndarray:
-    """Give the positions of words in a list that is known; a word that is not in it is missing."""
+    """Return the positions of words in a known list; a word that is not in it is missing."""
     words = table.words(name)
     position = {value: float(i) for i, value in enumerate(values)}
     found = np.array([*(position.get(v, np.nan) for v in words.values), np.nan])[words.codes]

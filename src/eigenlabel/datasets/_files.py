@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from eigenlabel._progress import progress
-from eigenlabel.core.spectral import memory_limit
+from eigenlabel.core.machine import memory_limit
 
 OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)

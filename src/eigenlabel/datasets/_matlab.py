@@ -49,7 +49,7 @@ def _features(path: Path, X: Any, limit: Limit) -> Any:
 
 
 def _describe(value: Any) -> str:
-    """Say what a variable is that is not the matrix that is expected."""
+    """Describe a variable that is not a matrix."""
     if isinstance(value, np.ndarray):
         return f"{value.dtype} {value.shape}"
     kinds = {str: "text", list: "cells"}

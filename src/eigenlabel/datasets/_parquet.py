@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from eigenlabel._progress import progress
-from eigenlabel.core.spectral import memory_limit
+from eigenlabel.core.machine import memory_limit
 from eigenlabel.datasets._columns import (
     MICROSECONDS,
     Dates,

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.io import savemat
 
-from eigenlabel.core.spectral import memory_limit
+from eigenlabel.core.machine import memory_limit
 from eigenlabel.datasets._columns import Words, read_numbers
 from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._files import DataError, stem

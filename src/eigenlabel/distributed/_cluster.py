@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from eigenlabel.core.spectral import memory_limit
+from eigenlabel.core.machine import memory_limit
 
 MERGED = 4  # results that one task adds up
 LOCAL_ROWS = 8192

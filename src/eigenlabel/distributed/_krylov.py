@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from eigenlabel._validation import warn
+from eigenlabel._warnings import warn
 from eigenlabel.core.krylov import KrylovFactor
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.sizes import readable

@@ -20,6 +20,7 @@ from eigenlabel._validation import (
 from eigenlabel._warnings import warn
 from eigenlabel.core.eigen import rank_tolerance
 from eigenlabel.core.kernel_krylov import KernelKrylovFactor
+from eigenlabel.core.machine import memory_limit
 from eigenlabel.core.operators import CentredOperator
 from eigenlabel.core.spectral import (
     ARRAYS,
@@ -27,7 +28,6 @@ from eigenlabel.core.spectral import (
     GramFactor,
     check_memory,
     factorise,
-    memory_limit,
     nearest_psd,
 )
 from eigenlabel.labels import LabelCodec

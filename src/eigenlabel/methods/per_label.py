@@ -14,9 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length
 
 from eigenlabel._fitting import all_or_nothing
-from eigenlabel._progress import (
-    follow,
-)
+from eigenlabel._progress import follow
 from eigenlabel._validation import (
     check_choice,
     check_data,
@@ -26,9 +24,7 @@ from eigenlabel._validation import (
     is_estimator,
     take_rows,
 )
-from eigenlabel._warnings import (
-    ignored,
-)
+from eigenlabel._warnings import ignored
 from eigenlabel.core.heldout import Fold
 from eigenlabel.core.ties import first_largest
 from eigenlabel.labels import LabelCodec

@@ -16,9 +16,7 @@ from sklearn.utils.validation import (
 )
 
 from eigenlabel._fitting import all_or_nothing
-from eigenlabel._progress import (
-    follow,
-)
+from eigenlabel._progress import follow
 from eigenlabel._validation import (
     check_choice,
     check_data,
@@ -27,12 +25,8 @@ from eigenlabel._validation import (
     routing_enabled,
     take_rows,
 )
-from eigenlabel._warnings import (
-    ignored,
-)
-from eigenlabel.core.ties import (
-    first_largest,
-)
+from eigenlabel._warnings import ignored
+from eigenlabel.core.ties import first_largest
 from eigenlabel.labels import LabelCodec, check_label_matrix
 from eigenlabel.methods._routing import make_router, requesting_weights, route_fit
 from eigenlabel.methods._scores import scores_matrix

@@ -19,9 +19,9 @@ from eigenlabel._validation import (
     take_rows,
     take_samples,
 )
+from eigenlabel.core.machine import memory_limit
 from eigenlabel.core.operators import row_blocks
 from eigenlabel.core.sizes import readable
-from eigenlabel.core.spectral import memory_limit
 from eigenlabel.labels import LabelCodec
 from eigenlabel.methods._routing import make_router, route_fit
 from eigenlabel.methods._scores import as_matrix, score_method, scores_matrix
