@@ -552,6 +552,13 @@ def test_odd_words_of_settings_and_lists():
     assert format_table(("a\\b",), [], "latex").splitlines()[1] == r"a\textbackslash b \\"
 
 
+def test_predictions_are_not_written_as_plain_text_under_a_packed_name(folder, tmp_path, capsys):
+    out = tmp_path / "labels.csv.gz"
+    assert run("predict", folder / "m.skops", folder / "train.arff", "-o", out) == 2
+    assert "plain text, not as .gz" in capsys.readouterr().err
+    assert not out.exists()
+
+
 def test_an_output_that_is_an_input_is_refused(folder, tmp_path, capsys):
     data, model = folder / "train.arff", folder / "m.skops"
     before = data.read_bytes(), model.read_bytes()
@@ -565,7 +572,7 @@ def test_an_output_that_is_an_input_is_refused(folder, tmp_path, capsys):
         ["report", model, "--data", data, "-o", data],
     ):
         assert run(*call) == 1
-        assert "is also an input" in capsys.readouterr().err
+        assert "is also another file of this command" in capsys.readouterr().err
     assert (data.read_bytes(), model.read_bytes()) == before
 
 

@@ -163,6 +163,21 @@ def test_forgetting_goes_on_where_something_has_become_constant(data, last):
     assert (total.TT >= 0).all()
 
 
+@pytest.mark.parametrize("beta", [1e-3, 1.0])
+def test_forgetting_samples_that_never_were_there_is_reported(beta):
+    drawn = make_shared_subspace(140, 80, 6, random_state=0)
+    X, Y, strange = drawn.X, drawn.Y, slice(100, 140)
+    model = SharedSubspaceClassifier(beta=beta).partial_fit(X[:100], Y[:100])
+    model.forget(X[strange], Y[strange])  # no single feature says so
+    with pytest.raises(ValueError, match="were not all among those taken in"):
+        model.predict(X)
+    model.partial_fit(X[strange], Y[strange])
+    whole = SharedSubspaceClassifier(beta=beta).fit(X[:100], Y[:100])
+    np.testing.assert_allclose(
+        model.decision_function(X), whole.decision_function(X), rtol=0, atol=1e-7
+    )  # what was taken out and added again leaves its rounding
+
+
 def test_forgetting_everything_and_starting_again(data):
     X, Y = data
     model = SharedSubspaceClassifier().partial_fit(X, Y).forget(X, Y)

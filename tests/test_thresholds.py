@@ -276,3 +276,17 @@ def test_the_scale_of_the_weights_changes_no_threshold(rule):
         wanted = rule.fit(scores, Y)
         for scale in (0.1, 0.3, 0.7, 1 / 3):
             np.testing.assert_array_equal(rule.fit(scores, Y, np.full(12, scale)), wanted)
+
+
+@pytest.mark.parametrize("name", ["f1", "fbr", "global", "mixed", "proportional"])
+def test_samples_of_weight_zero_count_as_absent(name, rng):
+    scores, Y = rng.standard_normal((40, 3)).round(1), rng.random((40, 3)) < 0.3
+    weights = rng.integers(0, 3, 40).astype(float)
+    weights[Y[:, 0]] = 0.0  # the first label has no positive sample that counts
+    used = weights > 0
+    rule = get_rule(name)
+    found = rule.fit(scores, Y, sample_weight=weights)
+    np.testing.assert_allclose(found, rule.fit(scores[used], Y[used], sample_weight=weights[used]))
+    assert name == "global" or (scores[:, 0] <= found[0]).all()
+    with pytest.raises(ValueError, match="none of positive weight"):
+        rule.fit(scores, Y, sample_weight=np.zeros(40))

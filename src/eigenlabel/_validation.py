@@ -351,10 +351,10 @@ def check_number(
     if value != value or value < low or value > high or (endless and not inf):  # noqa: PLR0124
         more = ", or infinity" if inf else ""
         raise ValueError(f"{name} must be {bound}{more}, got {value!r}.")
-    if not endless and abs(value) > LARGEST:
+    if not endless and abs(value) > LARGEST**2:  # a penalty is as large as squares of features
         raise ValueError(
-            f"{name} must be at most {LARGEST:.0e} in absolute value, got {value!r}: products with "
-            "larger numbers leave the range of floats."
+            f"{name} must be at most {LARGEST**2:.0e} in absolute value, got {value!r}: products "
+            "with larger numbers leave the range of floats."
         )
 
 

@@ -38,12 +38,6 @@ def _defined_last(cls: type, *names: str) -> set[str]:
     return next(filter(None, found))
 
 
-def _defined_last(cls: type, *names: str) -> set[str]:
-    """Return those of some methods that the first class in the order of resolution defines."""
-    found = ({name for name in names if name in vars(base)} for base in cls.__mro__)
-    return next(filter(None, found))
-
-
 @dataclass(frozen=True)
 class Rule:
     """Base of the rules: thresholds are per label, decisions ``scores > thresholds``.
@@ -79,15 +73,22 @@ class Rule:
             cls.fit = Rule.fit  # type: ignore[method-assign]  # a parent's would be another rule's
 
     def fit(self, scores: Any, Y: Any, sample_weight: np.ndarray | None = None) -> np.ndarray:
-        """Give the thresholds (m,) for scores (n, m) of a 0/1 label matrix (n, m).
+        """Return the thresholds (m,) for scores (n, m) of a 0/1 label matrix (n, m).
 
         Cells of Y that are NaN were not observed: a label's threshold is fitted to the others.
+        Samples of weight zero count as absent.
         """
         Y, observed = check_observed_labels(Y, "Y")
         scores = check_scores("scores", scores, Y.shape)
-        if not len(Y):
-            raise ValueError("No samples: thresholds need at least one.")
         sample_weight = check_row_weights(sample_weight, len(Y))
+        if sample_weight is not None and not sample_weight.all():
+            used = sample_weight > 0
+            observed = None if observed is None else observed[used]
+            scores, Y, sample_weight = scores[used], Y[used], sample_weight[used]
+        if not len(Y):
+            raise ValueError(
+                "No samples, or none of positive weight: thresholds need at least one."
+            )
         grid = np.ascontiguousarray(scores.T)[None]
         truth = np.ascontiguousarray(Y.T)
         cells = None if observed is None else observed.T

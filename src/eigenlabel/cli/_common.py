@@ -287,4 +287,4 @@ def check_output(path: str | None, *inputs: str) -> None:
     if not os.access(place.parent, os.W_OK):
         raise DataError(path, "its folder cannot be written to")
     if place in [Path(name).resolve() for name in inputs]:
-        raise DataError(path, "is also an input; write to another file")
+        raise DataError(path, "is also another file of this command; write to a file of its own")

@@ -22,6 +22,7 @@ from eigenlabel.thresholds import top_labels
 
 FORMS = ("csv", "libsvm", "jsonl")
 SUFFIXES = {".csv": "csv", ".svm": "libsvm", ".libsvm": "libsvm", ".jsonl": "jsonl"}
+PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 SEPARATOR = "|"
 # What a model whose parts do not fit together raises besides ValueError and TypeError.
 BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError)
@@ -40,6 +41,11 @@ def write_predictions(
     rows: int,
 ) -> tuple[int, list[str]]:
     """Predict a file piece by piece; give the number of samples, and what is to be said of it."""
+    if Path(output or "").suffix in PACKED:
+        raise UsageError(
+            f"predictions are written as plain text, not as {Path(output or '').suffix}: choose "
+            "another name, or pipe them: eigenlabel predict ... -o - | gzip > FILE"
+        )
     form = form or SUFFIXES.get(Path(output or "").suffix, "csv")
     names = saved.label_names.tolist()
     if form == "csv" and any(SEPARATOR in name for name in names):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import lapack
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length
@@ -171,6 +172,8 @@ class StreamMixin:
         total = stream.total()
         if total.n <= 0:
             raise NotFittedError("No samples are left, or all of weight zero: call partial_fit.")
+        if stream.seen > self.n_samples_seen_:
+            _check_possible(total)
         spread = np.maximum(np.diag(total.XX), 0) / total.n
         spread = beyond_rounding(spread, total.mean, total.dtype)
         check_spread(spread, max(total.count, len(total.x)))
@@ -384,6 +387,22 @@ class ForgetMixin:
         left = Accumulator(_without_rounding(total, rest))
         self._take(replace(stream, folds=(left,)), -gone.count)
         return self
+
+
+def _check_possible(total: Statistics) -> None:
+    """Raise ValueError if no samples have these statistics: their covariance has a negative part.
+
+    Rounding of all that ever was in the statistics is allowed for; p^3 / 3 operations.
+    """
+    lifted, spread = total.XX.copy(), float(np.trace(total.XX))
+    if spread <= 0:  # every feature is constant
+        return
+    lifted.flat[:: len(lifted) + 1] += np.sqrt(np.finfo(float).eps) * spread
+    if lapack.dpotrf(lifted, lower=1, clean=0, overwrite_a=1)[1] > 0:
+        raise ValueError(
+            "The samples that forget took out were not all among those taken in: no samples have "
+            "the statistics that are left. Add them again with partial_fit to undo it."
+        )
 
 
 def _check_rest(total: Statistics, gone: Statistics, rest: Statistics) -> None:
