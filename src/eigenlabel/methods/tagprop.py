@@ -187,7 +187,9 @@ class TagProp(DistanceTagger):
     * "rank": ``pi_ij = gamma_k`` for the k-th neighbour by the mean of the scaled distances
       (Section 2.1), numbers >= 0 that sum to one; a concave problem;
     * "distance": ``pi_ij ~ exp(-sum_v theta_v d_v(i, j))`` with theta >= 0, among
-      neighbours that are the nearest in some view.
+      neighbours that are the nearest in some view. The first neighbours of all views are taken
+      before the second ones, and the last place goes to the view that is listed first: with few
+      neighbours, predictions depend on the order of the views.
 
     With ``sigmoid=True`` the weighted share x_il of neighbours with the label goes through a curve
     of the label's own, ``p = 1 / (1 + exp(-a_l x_il - b_l))``, fitted anew at each step of
