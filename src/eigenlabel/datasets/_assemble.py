@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
 from eigenlabel._validation import check_choice
-from eigenlabel.datasets._columns import Dates, Lists, Table, Words
+from eigenlabel.datasets._columns import Dates, Lists, Table, Words, read_filled
 from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._features import column_block, odd_cell
 from eigenlabel.datasets._files import DataError, name_array
@@ -112,6 +112,8 @@ def _label_column(table: Table, name: str, allowed: bool) -> np.ndarray:
     column = table.column(name)
     if isinstance(column, Lists):
         raise table.fault(f"label {name!r} holds lists, not 0 and 1; pass labels={name!r}")
+    if isinstance(column, Words) and (numbers := read_filled(column)) is not None:
+        column = numbers
     if isinstance(column, Words):
         row, value = odd_cell(column)
         hint = f"; pass labels={name!r} if its cells name the labels"

@@ -20,6 +20,7 @@ NUMBER = re.compile(
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?|\d{1,2}[./]\d{1,2}[./]\d{4}", re.ASCII)
 MISSING = ("NA", "N/A", "NULL", "null", "None", "?")
+ABSENT = {"", "?", "-", "--", ".", "na", "n/a", "#n/a", "nan", "null", "none", "missing", "unknown"}
 MICROSECONDS = 86_400e6  # of a day
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 BOOLEAN = {"false": 0.0, "true": 1.0}
@@ -123,6 +124,19 @@ def read_number(word: str, comma: bool = False) -> float | None:
     if comma and DECIMAL_COMMA.fullmatch(word):
         return float(word.replace(",", "."))
     return np.nan if word in MISSING else None
+
+
+def is_absent(word: str) -> bool:
+    """Return True if a word among numbers or dates stands for a missing value."""
+    return word.strip().lower() in ABSENT
+
+
+def read_filled(words: Words, comma: bool = False) -> np.ndarray | None:
+    """Return the numbers that words spell, NaN for words such as n/a; None if one is neither."""
+    filled = [value for value in words.values if not is_absent(value)]
+    keep = np.array([-1 if is_absent(value) else 0 for value in words.values] + [-1])
+    keep[keep == 0] = np.arange(len(filled))
+    return read_numbers(Words(filled, keep[words.codes]), comma)
 
 
 def is_too_large(word: str) -> bool:

@@ -10,6 +10,7 @@ from eigenlabel.datasets._columns import (
     Lists,
     Table,
     Words,
+    is_absent,
     looks_like_dates,
     read_date,
     read_number,
@@ -144,6 +145,6 @@ def _not_numbers(table: Table, name: str, column: Any) -> DataError:
 
 def odd_cell(words: Words) -> tuple[int, str]:
     """Find the first cell that is not a number."""
-    odd = [read_number(value, comma=True) is None for value in words.values]
+    odd = [read_number(v, comma=True) is None and not is_absent(v) for v in words.values]
     row = int(np.argmax(np.array([*odd, False])[words.codes]))
     return row, words.values[words.codes[row]]

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from eigenlabel.datasets._columns import Lists, Table, Words
+from eigenlabel.datasets._columns import Lists, Table, Words, read_filled
 from eigenlabel.datasets._files import DataError
 
 LABEL_NAMES = ("labels", "label", "tags")
 LABEL_PREFIX, SAMPLE_NAME = "label:", "sample:name"  # how our own files name their columns
 ID_NAMES = ("id", "_id")
 TEXT_NAME = "text"
+FEW = 20  # ways to write 0, 1 and a missing value
 SHOWN, LONG = 20, 80  # names, and characters of a name
 
 
@@ -174,14 +175,27 @@ def _find_labels(
 
 
 def _cells_or_column(table: Table, name: str, like: Any) -> tuple[str | None, dict[str, str]]:
-    """Tell whether the cells of a column name labels, or 0 and 1 in it are one label."""
+    """Return the column whose cells name labels, or the one label whose column holds 0 and 1."""
+    column = table.column(name)
     if like is not None:
-        one = list(map(str, like.label_names)) == [name]
-        one = one and not isinstance(table.column(name), Lists)
+        one = list(map(str, like.label_names)) == [name] and not isinstance(column, Lists)
     else:
-        column = table.column(name)
-        one = isinstance(column, np.ndarray) and np.array_equal(np.unique(column), [0, 1])
+        one = _values(column) == [0, 1]
+        if _values(column) == [-1, 1]:
+            raise table.fault(
+                f"label {name!r} holds -1 and 1; write 0 for -1, or pass the column as "
+                f"frame[{name!r}] > 0 to from_frame"
+            )
     return (None, {name: name}) if one else (name, {})
+
+
+def _values(column: Any) -> list[float]:
+    """Return the different numbers of a column, without the missing ones; none of words."""
+    if isinstance(column, Words):
+        column = read_filled(column) if len(column.values) <= FEW else None
+    if not isinstance(column, np.ndarray):
+        return []
+    return np.unique(column[~np.isnan(column)]).tolist()
 
 
 def _find_text(table: Table, names: list[str], text: Any, like: Any) -> list[str]:
