@@ -5,7 +5,7 @@ import math
 import numbers
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ NUMBER = re.compile(
     r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)", re.I | re.A
 )
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
+CODE = re.compile(r"\s*0\d+\s*", re.ASCII)
 DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?|\d{1,2}[./]\d{1,2}[./]\d{4}", re.ASCII)
 MISSING = ("NA", "N/A", "NULL", "null", "None", "?")
 ABSENT = {"", "?", "-", "--", ".", "na", "n/a", "#n/a", "nan", "null", "none", "missing", "unknown"}
@@ -58,6 +59,8 @@ class Table(ABC):
     sparse: tuple[list[str], sp.csr_array] | None = None  # features that most rows lack
     label_names: list[str] | None = None  # all labels in their order, if known
     index: str | None = None  # name of a column that only counts the rows
+    typed = True  # words are words; in plain text they may also be numbers
+    comma = False  # whether numbers may have a decimal comma
 
     @abstractmethod
     def column(self, name: str) -> Any:
@@ -75,6 +78,16 @@ class Table(ABC):
     def line(self, row: int) -> int | None:  # noqa: ARG002  for tables that have lines
         """Give the line of the file where a row stands, if it has lines."""
         return None
+
+    def check_infinite(self, name: str, numbers: np.ndarray) -> None:
+        """Raise DataError for a number that is infinite only because it is too large."""
+        if not np.isinf(numbers).any():
+            return
+        words = self.words(name)
+        for row in np.flatnonzero(np.isinf(numbers)).tolist():
+            word = words.values[words.codes[row]]
+            if is_too_large(word):
+                raise self.fault(f"the number {word.strip()[:40]!r} in {name!r} is too large", row)
 
     def fault(self, reason: str, row: int | None = None) -> DataError:
         """Make the error for a row."""
@@ -131,12 +144,25 @@ def is_absent(word: str) -> bool:
     return word.strip().lower() in ABSENT
 
 
+def without(words: Words, is_dropped: Callable[[str], bool]) -> Words:
+    """Return words without some values, whose cells then have none."""
+    kept = [i for i, value in enumerate(words.values) if not is_dropped(value)]
+    if len(kept) == len(words.values):
+        return words
+    new = np.full(len(words.values) + 1, -1, dtype=np.int64)
+    new[kept] = np.arange(len(kept))
+    return Words([words.values[i] for i in kept], new[words.codes])
+
+
 def read_filled(words: Words, comma: bool = False) -> np.ndarray | None:
     """Return the numbers that words spell, NaN for words such as n/a; None if one is neither."""
-    filled = [value for value in words.values if not is_absent(value)]
-    keep = np.array([-1 if is_absent(value) else 0 for value in words.values] + [-1])
-    keep[keep == 0] = np.arange(len(filled))
-    return read_numbers(Words(filled, keep[words.codes]), comma)
+    return read_numbers(without(words, is_absent), comma)
+
+
+def holds_codes(words: Words) -> bool:
+    """Return True if words are digits only, some with leading zeros, as codes have them."""
+    filled = [value.strip() for value in words.values if not is_absent(value)]
+    return any(map(CODE.fullmatch, filled)) and all(v.isdecimal() and v.isascii() for v in filled)
 
 
 def is_too_large(word: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenlabel.core.machine import memory_limit
-from eigenlabel.datasets._columns import Table, Words, is_too_large, read_numbers
+from eigenlabel.datasets._columns import Table, Words, holds_codes, read_numbers
 from eigenlabel.datasets._engines import PandasCells, PolarsCells, find_engine
 from eigenlabel.datasets._files import LONGEST, DataError
 
@@ -42,6 +42,8 @@ class Header(NamedTuple):
 class CsvTable(Table):
     """Some rows of a file of comma-separated text, the first of them on line ``first``."""
 
+    typed = False
+
     def __init__(self, path: Any, header: Header, block: bytes, first: int) -> None:
         width, delimiter = len(header.names), header.delimiter
         n_lines = block.count(b"\n")
@@ -52,6 +54,7 @@ class CsvTable(Table):
         self.path, self.names, self.height = path, header.names, len(starts)
         self.block, self.starts, self.first = block, starts, first
         self.comma = delimiter != ","
+        self.has_codes = _find_code(delimiter).search(block) is not None
         self.position = {name: i for i, name in enumerate(header.names)}
         if not self.height:
             return
@@ -72,24 +75,16 @@ class CsvTable(Table):
         return [words.values[code] for code in words.codes] == list(map(str, range(self.height)))
 
     def column(self, name: str) -> Any:
-        """Return a column, of numbers if all its cells are."""
-        numbers = self.cells.numbers(self.position[name])
-        if numbers is None:
+        """Return a column, of numbers if all its cells are and none has leading zeros."""
+        index = self.position[name]
+        numbers = self.cells.numbers(index)
+        if numbers is None or (self.has_codes and self.cells.holds_codes(index)):
             words = self.words(name)
-            numbers = read_numbers(words, self.comma)
+            numbers = None if holds_codes(words) else read_numbers(words, self.comma)
             if numbers is None:
                 return words
-        if np.isinf(numbers).any():
-            self._check_infinite(name, numbers)
+        self.check_infinite(name, numbers)
         return numbers
-
-    def _check_infinite(self, name: str, numbers: np.ndarray) -> None:
-        """Raise DataError for a number that is infinite only because it is too large."""
-        words = self.words(name)
-        for row in np.flatnonzero(np.isinf(numbers)).tolist():
-            word = words.values[words.codes[row]]
-            if is_too_large(word):
-                raise self.fault(f"the number {word.strip()[:40]!r} in {name!r} is too large", row)
 
     def words(self, name: str) -> Words:
         """Give a column as it is written."""
@@ -98,6 +93,12 @@ class CsvTable(Table):
     def line(self, row: int) -> int:
         """Give the line where a row begins."""
         return self.first + self.block.count(b"\n", 0, self.starts[row])
+
+
+def _find_code(delimiter: str) -> re.Pattern[bytes]:
+    """Return the pattern of a value of any column that has leading zeros."""
+    edge = re.escape(delimiter.encode()) + rb'\s"'
+    return re.compile(rb"(?:\A|[" + edge + rb"])0[0-9]+(?:[" + edge + rb"]|\Z)")
 
 
 def join_records(path: Any, lines: Iterable[str]) -> Iterator[tuple[int, str]]:

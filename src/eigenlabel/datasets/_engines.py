@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from eigenlabel.datasets._columns import (
+    CODE,
     MICROSECONDS,
     Dates,
     Table,
@@ -74,6 +75,10 @@ class PolarsCells:
             return None
         return found.to_numpy()
 
+    def holds_codes(self, index: int) -> bool:
+        """Return True if a cell has leading zeros."""
+        return bool(self.columns[index].str.contains(f"^(?:{CODE.pattern})$").any())
+
 
 class PandasCells:
     """The cells of comma-separated text, read by pandas."""
@@ -112,6 +117,10 @@ class PandasCells:
             return np.array([float(v or "nan") for v in self.cells[:, index].tolist()], dtype=float)
         except ValueError:
             return None
+
+    def holds_codes(self, index: int) -> bool:
+        """Return True if a cell has leading zeros."""
+        return any(CODE.fullmatch(cell) for cell in self.cells[:, index].tolist())
 
 
 def _without_empty(words: Words) -> Words:

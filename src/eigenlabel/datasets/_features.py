@@ -15,9 +15,11 @@ from eigenlabel.datasets._columns import (
     read_date,
     read_number,
     refusal,
+    without,
 )
 from eigenlabel.datasets._files import DataError
 from eigenlabel.datasets._like import unknown_values
+from eigenlabel.datasets._odd import Odd, about_absent, known_numbers, settle
 from eigenlabel.datasets._roles import Options, shorten, show
 
 MANY_VALUES, MANY_SAMPLES = 0.5, 20
@@ -48,14 +50,16 @@ def _new_column(
     table: Table, name: str, notes: list[str]
 ) -> tuple[np.ndarray | None, str, tuple[str, ...]]:
     """Return the numbers, the type and the values of a column; None if it names the samples."""
-    column = table.column(name)
+    column, odd = table.column(name), None
+    if isinstance(column, Words):
+        column, odd = settle(table, name, column, notes)
     if isinstance(column, Words) and looks_like_dates(column):
         column = _read_dates(table, name, column)
     if isinstance(column, Dates):
         return column.days, "date", ()
     if isinstance(column, Words):
-        named = _names_samples(name, column, notes)
-        codes = None if named else _positions(table, name, column, notes)
+        named = _names_samples(name, column, odd, notes)
+        codes = None if named else _positions(table, name, column, odd, notes)
         return codes, "category", tuple(column.values)
     if isinstance(column, Lists):
         raise refusal(table, name, "lists")
@@ -72,8 +76,13 @@ def _known_column(
     column = table.column(name)
     if getattr(like, "column_types", {}).get(name) == "date":
         if not isinstance(column, Dates):
-            column = _read_dates(table, name, table.words(name))
+            words = table.words(name)
+            notes += about_absent(table, name, words)
+            column = _read_dates(table, name, without(words, is_absent))
         return column.days, "date", ()
+    if isinstance(column, Words):
+        numbers = known_numbers(table, name, column, notes)
+        column = column if numbers is None else numbers
     if not isinstance(column, np.ndarray):
         raise _not_numbers(table, name, column)
     return column, "number", ()
@@ -95,11 +104,14 @@ def _read_dates(table: Table, name: str, words: Words) -> Dates:
     return Dates(np.array([*days, np.nan], dtype=float)[words.codes])
 
 
-def _names_samples(name: str, words: Words, notes: list[str]) -> bool:
+def _names_samples(name: str, words: Words, odd: Odd | None, notes: list[str]) -> bool:
     """Return True if all samples have different words: they are names or texts, not categories."""
     filled = int((words.codes >= 0).sum())
     if not MANY_SAMPLES < filled == len(words.values):
         return False
+    if odd is not None:
+        notes.append(odd.note("left out, as every sample has another value"))
+        return True
     notes.append(
         f"column {name!r} has another value in every sample: left out; pass text={name!r} to count "
         f"its words, samples={name!r} if it names the samples"
@@ -107,9 +119,13 @@ def _names_samples(name: str, words: Words, notes: list[str]) -> bool:
     return True
 
 
-def _positions(table: Table, name: str, words: Words, notes: list[str]) -> np.ndarray:
+def _positions(
+    table: Table, name: str, words: Words, odd: Odd | None, notes: list[str]
+) -> np.ndarray:
     """Return the positions of words in their sorted list."""
-    if len(words.values) > max(MANY_SAMPLES, MANY_VALUES * table.height):
+    if odd is not None:
+        notes.append(odd.note("read as categories"))
+    elif len(words.values) > max(MANY_SAMPLES, MANY_VALUES * table.height):
         notes.append(
             f"column {name!r} has {len(words.values):,} different values in {table.height:,} "
             f"samples; pass text={name!r} to count words, samples={name!r} or drop={name!r}"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenlabel.datasets._columns import Lists, Table, Words, read_filled
+from eigenlabel.datasets._columns import Lists, Table, Words, holds_codes, read_filled
 from eigenlabel.datasets._files import DataError
 
 LABEL_NAMES = ("labels", "label", "tags")
@@ -192,7 +192,8 @@ def _cells_or_column(table: Table, name: str, like: Any) -> tuple[str | None, di
 def _values(column: Any) -> list[float]:
     """Return the different numbers of a column, without the missing ones; none of words."""
     if isinstance(column, Words):
-        column = read_filled(column) if len(column.values) <= FEW else None
+        named = len(column.values) > FEW or holds_codes(column)
+        column = None if named else read_filled(column)
     if not isinstance(column, np.ndarray):
         return []
     return np.unique(column[~np.isnan(column)]).tolist()
