@@ -179,3 +179,19 @@ def test_codes_where_like_has_numbers_are_noted(write):
 def test_labels_with_leading_zeros_are_names(write):
     data = load_table(write("x,y\n1,00\n2,01\n"), labels="y")
     assert data.label_names.tolist() == ["00", "01"]
+
+
+# Separators
+
+
+@both
+def test_separators_beside_the_one_that_is_chosen_are_noted(write):
+    path = write('x,labels\n1,a;b\n2,"a,b"\n3,"b,a"\n4,c\n5,"[a,b]"\n')
+    note = (
+        "labels in 'labels' are cut at ';', but 2 of 4 cells hold ','; pass separator=',' if that "
+        "stands between labels, else separator=';'"
+    )
+    assert load_table(path).notes == (note,)
+    assert next(iterate(path)).notes == (note,)
+    assert load_table(path, separator=";").notes == ()
+    assert load_table(path, like=load_table(path)).notes == ()

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
 from eigenlabel._validation import check_choice
-from eigenlabel.datasets._columns import Dates, Lists, Table, Words, read_filled
+from eigenlabel.datasets._columns import Dates, Lists, Table, Words, read_filled, without
 from eigenlabel.datasets._dataset import Dataset
 from eigenlabel.datasets._features import column_block, odd_cell
 from eigenlabel.datasets._files import DataError, name_array
@@ -37,7 +37,10 @@ def to_dataset(table: Table, options: Options, like: Any = None, source: str = "
     if not table.height:
         raise DataError(table.path, "no rows")
     roles = find_roles(table, options, like)
-    options, notes = _fixed_separator(table, roles, options), []
+    given, notes = options.separator, []
+    options = _fixed_separator(table, roles, options)
+    if like is None and given is None and options.separator:
+        notes += _about_others(table.words(roles.cells), roles.cells, options.separator)
     if like is None and table.index is not None:
         notes.append("the first column has no name and counts the rows: left out")
     if like is None and roles.samples not in (None, options.samples, SAMPLE_NAME):
@@ -167,15 +170,33 @@ def _about_separator(words: Words, name: str, separator: str) -> tuple[str, ...]
     """Return a note if a separator occurs in no cell, but another one in many."""
     if not separator or any(separator in value for value in words.values):
         return ()
-    cells = np.bincount(words.codes[words.codes >= 0], minlength=len(words.values))
-    counts = {s: int(sum(cells[[s in value for value in words.values]])) for s in SEPARATORS}
+    counts, total = _count_separators(words)
     other = max(SEPARATORS, key=counts.__getitem__)
-    if counts[other] <= cells.sum() / 10:
+    if counts[other] <= total / 10:
         return ()
     return (
         f"no cell of {name!r} holds the separator {separator!r}, but {counts[other]:,} of "
-        f"{cells.sum():,} hold {other!r}; pass separator={other!r} if it stands between labels",
+        f"{total:,} hold {other!r}; pass separator={other!r} if it stands between labels",
     )
+
+
+def _about_others(words: Words, name: str, chosen: str) -> tuple[str, ...]:
+    """Return notes on the other separators that occur beside the one that was chosen."""
+    counts, total = _count_separators(without(words, lambda v: bool(LIST.fullmatch(v.strip()))))
+    return tuple(
+        f"labels in {name!r} are cut at {chosen!r}, but {count:,} of {total:,} cells hold "
+        f"{other!r}; pass separator={other!r} if that stands between labels, else "
+        f"separator={chosen!r}"
+        for other, count in counts.items()
+        if count and other != chosen
+    )
+
+
+def _count_separators(words: Words) -> tuple[dict[str, int], int]:
+    """Return the number of cells that hold each separator, and that of all cells."""
+    cells = np.bincount(words.codes[words.codes >= 0], minlength=len(words.values))
+    counts = {s: int(sum(cells[[s in value for value in words.values]])) for s in SEPARATORS}
+    return counts, int(cells.sum())
 
 
 def _label_lists(table: Table, name: str, separator: str | None, notes: list[str]) -> Lists:

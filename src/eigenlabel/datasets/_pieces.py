@@ -100,9 +100,9 @@ def _assemble(
 ) -> Iterator[Dataset]:
     """Make a Dataset of each table; the first tells the columns of the others."""
     for table in tables:
+        data = to_dataset(table, options, like, source)
         if options.separator is None:
             options = fix_separator(table, options, like)
-        data = to_dataset(table, options, like, source)
         if like is None:
             like, options = data, replace(options, strict=True)
         yield data
