@@ -195,9 +195,10 @@ def test_text_is_counted(write):
     assert load(path, text=()).categories["text"] == ("TEA time", "Tea, tea & a biscuit")
     both = load(write("a,b,labels\nx1 x2,x2 x3,l\n"), text=["a", "b"])
     assert dict(zip(both.feature_names, both.X.toarray()[0], strict=True)) == {
-        "x1": 1,
-        "x2": 2,
-        "x3": 1,
+        "a=x1": 1,
+        "a=x2": 1,
+        "b=x2": 1,
+        "b=x3": 1,
     }
 
 
@@ -398,7 +399,9 @@ def test_like_counts_the_same_words(write):
     assert alone.X.toarray().tolist() == [[0, 0, 1], [0, 1, 0]]
     numbers = load(write("text\n123\n", "new.csv"), like=train)
     assert numbers.X.nnz == 0
-    with pytest.raises(DataError, match="no column of text, whose words are features; pass text="):
+    with pytest.raises(
+        DataError, match="no column of text 'text', whose words are features; pass text="
+    ):
         load(write("labels,words\na,red\n", "new.csv"), like=train)
     again = load(write("labels,words\na,red\n", "new.csv"), like=train, text="words")
     assert again.X.toarray().tolist() == [[0, 0, 1]]

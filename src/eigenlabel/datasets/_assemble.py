@@ -1,6 +1,7 @@
 """From a table and the roles of its columns to a Dataset."""
 
 import re
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from eigenlabel.datasets._roles import (
     SAMPLE_NAME,
     Options,
     Roles,
+    as_names,
     check_names,
     find_roles,
     shorten,
@@ -28,6 +30,7 @@ from eigenlabel.datasets._roles import (
 SEPARATORS = ("|", ";", ",")
 WORD = r"(?u)\b\w\w+\b"
 SUFFIX = " (word)"  # of a word that is also the name of a column; no word has a space
+OF_TEXT = "="  # between the name of a text, if there are several, and a word of it
 LIST = re.compile(r"\[.*\]", re.DOTALL)
 MEMBER = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,'"]+)""", re.DOTALL)
 
@@ -251,7 +254,7 @@ def _blocks(
 
     The categories and the types of the columns follow.
     """
-    columns, features, words = _wanted(table, roles, like)
+    columns, features, words = _wanted(table, roles, options, like)
     X, categories, types = column_block(table, columns, options, like, notes)
     columns = list(types)
     blocks = {"columns": (columns, X)} if columns else {}
@@ -260,7 +263,8 @@ def _blocks(
         blocks["features"] = _sparse_block(table.sparse, features)
     if roles.text:
         taken = {name for names, _ in blocks.values() for name in names}
-        blocks["text"] = _text_block(table, roles.text, words, taken)
+        texts = [name for name in getattr(like, "words", {}) if name in roles.text] or roles.text
+        blocks["text"] = _text_block(table, texts, words, taken, notes)
     if like is not None:
         taken = set(columns)
         left_out = [name for name in roles.features if name not in taken]
@@ -270,7 +274,7 @@ def _blocks(
 
 
 def _wanted(
-    table: Table, roles: Roles, like: Any
+    table: Table, roles: Roles, options: Options, like: Any
 ) -> tuple[list[str], list[str] | None, list[str] | None]:
     """Give the names of columns, of sparse features and of words; None for all there are."""
     if like is None:
@@ -287,10 +291,10 @@ def _wanted(
         others = [n for n in names if n not in there]
         features = [n for n in others if n in sparse or not roles.text]
         words = [n for n in others if n not in sparse and roles.text]
-    if words and not roles.text:
-        if not (there | sparse).intersection(words):
-            raise DataError(table.path, "no column of text, whose words are features; pass text=")
+    if words and not roles.text and (there | sparse).intersection(words):
         features, words = [*features, *words], []  # which somebody counted before
+    if words:
+        _check_texts(table, roles.text, options.text, like)
     if table.sparse is None:
         columns, features = [*columns, *features], []
     elsewhere = sparse - there
@@ -300,6 +304,27 @@ def _wanted(
     if missing:
         raise DataError(table.path, f"no column for the features {show(missing)}")
     return columns, features, words
+
+
+def _check_texts(table: Table, there: list[str], text: Any, like: Any) -> None:
+    """Raise DataError if a column of text is missing whose words are features of like."""
+    wanted = _split_texts(like)
+    if not wanted:  # one text, or several whose words are counted together
+        wanted = [name for name in as_names(text or ()) if "*" not in name]
+    missing = [name for name in wanted if name not in there]
+    if missing or not there:
+        which = f" {show(missing or getattr(like, 'words', {}))}".rstrip()
+        hint = "pass text= if it is called otherwise"
+        raise DataError(table.path, f"no column of text{which}, whose words are features; {hint}")
+
+
+def _split_texts(like: Any) -> list[str]:
+    """Return the texts of like whose words are named after their column."""
+    found = []
+    for text, columns in getattr(like, "words", {}).items():
+        first = list(map(str, like.feature_names[columns][:1]))
+        found += [text for name in first if name.startswith(text + OF_TEXT)]
+    return found
 
 
 def _sparse_block(
@@ -317,24 +342,59 @@ def _sparse_block(
 
 
 def _text_block(
-    table: Table, names: list[str], words: list[str] | None, taken: set[str]
+    table: Table, names: list[str], words: list[str] | None, taken: set[str], notes: list[str]
 ) -> tuple[list[str], sp.csr_array]:
-    """Count the words of columns of text, all columns together."""
+    """Count the words of columns of text, of each column by itself.
+
+    Known words without the name of a column are counted in all columns together.
+    """
+    if words is not None:
+        return words, _count_known(table, names, words)
+    blocks = {name: _count_words(table, [name], None) for name in names}
+    without = [name for name, (found, _) in blocks.items() if not found]
+    if len(without) == len(names):
+        raise DataError(table.path, f"no word in {show(names)}")
+    notes += [f"column {name!r} has no word to count" for name in without]
+    several = len(names) > 1
+    found = [
+        name + OF_TEXT + word if several else word
+        for name, (part, _) in blocks.items()
+        for word in part
+    ]
+    X = sp.csr_array(sp.hstack([counts for _, counts in blocks.values()]))
+    return [word + SUFFIX if word in taken else word for word in found], X
+
+
+def _count_known(table: Table, names: list[str], words: list[str]) -> sp.csr_array:
+    """Count known words, each in the column that its name begins with, or in all columns."""
+    groups: dict[str | None, list[int]] = {}
+    cut = [word.removesuffix(SUFFIX).rpartition(OF_TEXT) for word in words]
+    for k, (column, sign, _) in enumerate(cut):
+        groups.setdefault(column if sign and column in names else None, []).append(k)
+    X = sp.csr_array((table.height, len(words)))
+    for column, places in groups.items():
+        known = ["".join(cut[k]) if column is None else cut[k][-1] for k in places]
+        _, counts = _count_words(table, names if column is None else [column], known)
+        counts = counts.tocoo()
+        parts = counts.data, (counts.row, np.array(places)[counts.col])
+        X = X + sp.csr_array(parts, shape=X.shape)
+    return X
+
+
+def _count_words(
+    table: Table, names: list[str], known: list[str] | None
+) -> tuple[list[str], sp.csr_array]:
+    """Return the words of columns, or those that are known, and their counts in each row."""
     columns = [table.words(name) for name in names]
     texts = [value.lower() for column in columns for value in column.values]
-    known = None if words is None else [word.removesuffix(SUFFIX) for word in words]
-    if known == []:
-        return [], sp.csr_array((table.height, 0))
     counter = CountVectorizer(
         lowercase=False, token_pattern=WORD, vocabulary=known, dtype=np.float64
     )
     try:
         counts = sp.csr_array(counter.fit_transform(texts))
-    except ValueError as error:
-        raise DataError(table.path, f"no word in {show(names)}") from error
-    if known is None:
-        found = counter.get_feature_names_out().tolist()
-        words = [word + SUFFIX if word in taken else word for word in found]
+    except ValueError:  # no word
+        return [], sp.csr_array((table.height, 0))
+    words = counter.get_feature_names_out().tolist()
     X, start = sp.csr_array((table.height, len(words))), 0
     for column in columns:
         stop = start + len(column.values)
@@ -356,10 +416,18 @@ def _join(
         ends = np.cumsum([0, *(len(part) for part, _ in blocks.values())]).tolist()
         views = {kind: slice(*ends[k : k + 2]) for k, kind in enumerate(blocks)}
     if like is None:
-        words = {", ".join(text): views["text"]} if "text" in blocks else {}
-        return X, names, views, words
+        return X, names, views, _word_ranges(names, text, views["text"]) if text else {}
     wanted = list(map(str, like.feature_names))
     if wanted != names:
         position = {name: i for i, name in enumerate(names)}
         X = X[:, [position[name] for name in wanted]]
     return X, wanted, dict(getattr(like, "views", {})), dict(getattr(like, "words", {}))
+
+
+def _word_ranges(names: list[str], text: list[str], columns: slice) -> dict[str, slice]:
+    """Return the columns of X that count the words of each text."""
+    if len(text) == 1:
+        return {text[0]: columns}
+    counts = Counter(name.rpartition(OF_TEXT)[0] for name in names[columns])
+    ends = np.cumsum([columns.start, *counts.values()]).tolist()
+    return {name: slice(*ends[k : k + 2]) for k, name in enumerate(counts)}

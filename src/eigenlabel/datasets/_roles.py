@@ -202,9 +202,7 @@ def _values(column: Any) -> list[float]:
 def _find_text(table: Table, names: list[str], text: Any, like: Any) -> list[str]:
     """Find the columns of text: those named, else one called text that holds words."""
     if text is not None:
-        found = find_names(table.path, names, text, lenient=like is not None)
-        if found or like is None or not as_names(text):
-            return found
+        return find_names(table.path, names, text, lenient=like is not None)
     for name in names:
         if name.strip().lower() != TEXT_NAME or (like is not None and name in like.categories):
             continue

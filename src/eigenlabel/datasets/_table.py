@@ -56,7 +56,8 @@ def load_table(
         ``,`` that occurs in the column, and lists such as ``['a', 'b']`` are understood. ""
         keeps cells whole
     text : names of columns whose words of two letters and more are counted, in lower case; by
-        default a column named text that holds words. () counts none
+        default a column named text that holds words. () counts none. The words of several columns
+        are counted apart, and their features are named after the column, such as title=red
     samples : name of the column that names the samples
     drop : names of columns to leave out
     like : Dataset whose features, categories and labels this one has to have. Words of a text
