@@ -383,6 +383,7 @@ def test_every_form_of_sparse_matrix_is_prepared_alike(form):
 def test_each_text_has_its_own_tfidf(write):
     rows = "a,b,y\nred red,blue,1\nblue,red,1\nred blue,,0\n"
     data = load(write(rows), text=["a", "b"], labels=["y"])
+    assert list(data.words) == ["a", "b"]
     found = make_preparation("auto", data.X, **data.layout).fit_transform(data.X)
     parts = [TfidfTransformer().fit_transform(data.X[:, s]) for s in data.words.values()]
     expected = np.hstack([part.toarray() for part in parts])
