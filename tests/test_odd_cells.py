@@ -71,7 +71,9 @@ def test_words_for_missing_among_numbers_and_dates_count_as_missing(write, word,
     assert data.column_types["size"] == kind
     assert np.flatnonzero(np.isnan(data.X[:, 1])).tolist() == [5, 9]
     if kind == "date" or word not in ("N/A", "NULL"):
-        assert data.notes == (f"column 'size': 2 cells such as {word!r} (line 7) count as missing",)
+        assert data.notes == (
+            f"column 'size' has 2 cells such as {word!r} (line 7), read as missing",
+        )
     again = load_table(path, like=data)
     np.testing.assert_array_equal(again.X, data.X)
     assert again.notes == data.notes
@@ -83,7 +85,7 @@ def test_words_for_missing_that_only_a_file_to_predict_has_are_missing(write):
     like = load_table(write(table(range(4))), labels="y_*")
     data = load_table(write(table(["1", "n/a", "unknown"])), like=like)
     np.testing.assert_array_equal(data.X[:, 1], [1, np.nan, np.nan])
-    assert data.notes == ("column 'size': 2 cells such as 'n/a' (line 3) count as missing",)
+    assert data.notes == ("column 'size' has 2 cells such as 'n/a' (line 3), read as missing",)
     with pytest.raises(DataError, match=r"line 3.*'<0.1', not a number"):
         load_table(write(table(["n/a", "<0.1"])), like=like)
 

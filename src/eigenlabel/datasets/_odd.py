@@ -81,7 +81,7 @@ def about_absent(
 ) -> tuple[str, ...]:
     """Return a note on the words that count as missing, unless all of them are usual ones."""
     found = _first(table, words, [is_absent(v) and v.strip() not in usual for v in words.values])
-    return (f"column {name!r}: {found} count as missing",) if found else ()
+    return (f"column {name!r} has {found}, read as missing",) if found else ()
 
 
 def _find_odd(table: Table, name: str, words: Words) -> Odd | None:

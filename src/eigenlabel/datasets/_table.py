@@ -42,8 +42,10 @@ def load_table(
     Text needs polars or pandas, Parquet needs pyarrow: ``pip install 'eigenlabel[data]'``.
     Columns that are neither labels nor text nor names of samples are features: numbers and
     booleans as they are, words as their positions in the sorted list of their values
-    (``categories``), dates as days since 1970-01-01, empty cells as NaN. X is dense, or sparse if
-    there is text.
+    (``categories``), dates as days since 1970-01-01, empty cells as NaN. Words such as n/a,
+    unknown and - are missing values among dates and, in text, among numbers; digits of which some
+    have leading zeros are categories. ``notes`` name such columns. X is dense, or sparse if there
+    is text.
 
     Parameters
     ----------
