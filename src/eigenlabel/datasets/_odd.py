@@ -20,6 +20,7 @@ from eigenlabel.datasets._columns import (
 from eigenlabel.datasets._roles import shorten
 
 MOST = 0.9  # of the cells of a column are numbers, so that the others are odd
+LONGEST = 40  # characters of a number that somebody wrote
 SIGN = r"(?:[$€£¥%]|USD|EUR|GBP|CHF)"
 GROUPED = r"\d{1,3}([.,' \u00a0\u202f])\d{3}(?:\1\d{3})*(?:[.,]\d+)?"
 WRITTEN = re.compile(
@@ -103,12 +104,17 @@ def _find_odd(table: Table, name: str, words: Words) -> Odd | None:
         if _share(words, fits) >= MOST:
             odd = _first(table, words, [not fit for fit in fits])
             return Odd(f"column {name!r} holds {kind} except for {odd}", advice)
-    written = [WRITTEN.fullmatch(value.strip()) is not None for value in words.values]
+    written = [_spells_number(value) for value in words.values]
     if _share(words, written) < MOST:
         return None
     odd = [w and not p for w, p in zip(written, plain, strict=True)]
     reason = f"column {name!r} holds numbers with signs or commas, {_first(table, words, odd)}"
     return Odd(reason, "write numbers such as 1234.5")
+
+
+def _spells_number(word: str) -> bool:
+    """Return True for a number with signs or commas; a long word would take quadratic time."""
+    return len(word) <= LONGEST and WRITTEN.fullmatch(word.strip()) is not None
 
 
 def _share(words: Words, fits: list[bool]) -> float:
