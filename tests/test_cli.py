@@ -730,7 +730,7 @@ def test_columns_may_be_named_by_several_options(tmp_path):
     assert run(*call, *several, "--labels", "a", "--labels", "b") == 0
     saved = load_model(tmp_path / "m.skops")
     assert saved.label_names.tolist() == ["a", "b"]
-    assert {"tea", "milk"} <= set(saved.feature_names)
+    assert {"title=tea", "body=milk"} <= set(saved.feature_names)
     assert not {"n", "m", "k"} & set(saved.feature_names)
     assert saved.options["text"] == ["title", "body"]
     assert saved.options["drop"] == ["n", "m", "k"]
