@@ -1,0 +1,79 @@
+"""The public names and their signatures: a change of either is a decision, never an accident.
+
+``python tests/test_public_names.py`` writes the list anew.
+"""
+
+import difflib
+import importlib
+import inspect
+from pathlib import Path
+
+import eigenlabel
+
+LIST = Path(__file__).with_name("public_names.txt")
+
+
+def describe(name, thing):
+    """Return a line for a name, and one for each public method of a class."""
+    if inspect.ismodule(thing):
+        return [f"{name}: module"]
+    if inspect.isclass(thing):
+        lines = [f"{name}{_signature(thing)}"]
+        for method in sorted(dir(thing)):
+            found = inspect.getattr_static(thing, method)
+            if method.startswith("_") or not _is_ours(thing, method):
+                continue
+            bound = getattr(found, "fn", getattr(found, "__func__", found))
+            shown = _signature(bound) if callable(bound) else ""
+            lines.append(f"{name}.{method}{shown}")
+        return lines
+    return [f"{name}{_signature(thing)}" if callable(thing) else f"{name}: {type(thing).__name__}"]
+
+
+def _is_ours(thing, method):
+    owner = next((c for c in thing.__mro__ if method in vars(c)), None)
+    return owner is not None and owner.__module__.startswith("eigenlabel")
+
+
+def _signature(thing):
+    try:
+        signature = inspect.signature(thing)
+    except (TypeError, ValueError):
+        return "(...)"
+    parameters = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    return str(signature.replace(parameters=parameters, return_annotation=signature.empty))
+
+
+def public_names():
+    """List every public name of the package and of its public modules."""
+    lines = []
+    for name in sorted(eigenlabel.__all__):
+        thing = getattr(eigenlabel, name)
+        lines += describe(f"eigenlabel.{name}", thing)
+        if inspect.ismodule(thing):
+            module = importlib.import_module(f"eigenlabel.{name}")
+            for inner in sorted(getattr(module, "__all__", None) or _defined(module)):
+                lines += describe(f"eigenlabel.{name}.{inner}", getattr(module, inner))
+    return lines
+
+
+def _defined(module):
+    return [
+        name
+        for name, thing in vars(module).items()
+        if not name.startswith("_") and getattr(thing, "__module__", "") == module.__name__
+    ]
+
+
+def test_public_names_and_signatures_are_those_of_the_list():
+    known = LIST.read_text().splitlines()
+    change = difflib.unified_diff(
+        known, public_names(), "public_names.txt", "now", lineterm="", n=0
+    )
+    assert not list(change), "\n".join(
+        difflib.unified_diff(known, public_names(), "public_names.txt", "now", lineterm="", n=0)
+    )
+
+
+if __name__ == "__main__":
+    LIST.write_text("\n".join(public_names()) + "\n")
