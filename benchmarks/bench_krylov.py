@@ -13,8 +13,8 @@ from threadpoolctl import threadpool_limits
 
 from _common import finish, seconds
 from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV
-from eigenlabel.core.krylov import KrylovFactor
-from eigenlabel.core.operators import CentredOperator
+from eigenlabel.linalg.factors.krylov import KrylovFactor
+from eigenlabel.linalg.operators import CentredOperator
 
 WORDS, MEASURED = 86, 5  # words drawn a sample, some 50 of them different; labels of LinearSVC
 BETA, TOL = 1e-5, 1e-3

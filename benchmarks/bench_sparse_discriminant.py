@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_limits
 
 from _common import finish, interleaved, load_yahoo
 from eigenlabel import MtSDA, MtSDACV
-from eigenlabel.core.operators import CentredOperator
 from eigenlabel.experiment import draw_splits, load_data
+from eigenlabel.linalg.operators import CentredOperator
 from eigenlabel.metrics import auc_macro, auc_micro
 from eigenlabel.reproduce import get_table
 

@@ -4,20 +4,30 @@ from importlib import import_module
 from typing import Any
 
 from eigenlabel import datasets, metrics, model_selection, preprocessing, thresholds
-from eigenlabel.methods.birelation import BiRelationGraph
-from eigenlabel.methods.fasttag import FastTag
-from eigenlabel.methods.homogeneity import HomogeneityAnalysis
-from eigenlabel.methods.kernel_map import MEKA
-from eigenlabel.methods.kernel_sum import KernelSum
-from eigenlabel.methods.kgha import KGHA
-from eigenlabel.methods.margin import ASOClassifier
-from eigenlabel.methods.multiset import MultisetCCA
-from eigenlabel.methods.multivariate import SVMPerfClassifier
-from eigenlabel.methods.neighbours import MLkNN
-from eigenlabel.methods.networks import GaussianFields
-from eigenlabel.methods.per_label import OneVsRestSearchCV
-from eigenlabel.methods.projected import DimensionsPath, ProjectedClassifierCV, dimensions_path
-from eigenlabel.methods.projection import (
+from eigenlabel.estimators.agreement.fasttag import FastTag
+from eigenlabel.estimators.agreement.homogeneity import HomogeneityAnalysis
+from eigenlabel.estimators.agreement.kgha import KGHA
+from eigenlabel.estimators.agreement.multiset import MultisetCCA
+from eigenlabel.estimators.agreement.ridge_tagger import KernelRidgeTagger
+from eigenlabel.estimators.discriminant.mtsda import MtSDA
+from eigenlabel.estimators.discriminant.tuned import MtSDACV
+from eigenlabel.estimators.graphs.birelation import BiRelationGraph
+from eigenlabel.estimators.graphs.random_fields import GaussianFields
+from eigenlabel.estimators.margin.aso import ASOClassifier
+from eigenlabel.estimators.margin.svm_perf import SVMPerfClassifier
+from eigenlabel.estimators.meka import MEKA
+from eigenlabel.estimators.meta.per_label import OneVsRestSearchCV
+from eigenlabel.estimators.meta.projected import (
+    DimensionsPath,
+    ProjectedClassifierCV,
+    dimensions_path,
+)
+from eigenlabel.estimators.meta.thresholded import ThresholdedClassifier
+from eigenlabel.estimators.neighbours.mlknn import MLkNN
+from eigenlabel.estimators.neighbours.tagging import JEC, MBRM
+from eigenlabel.estimators.neighbours.tagprop import TagProp
+from eigenlabel.estimators.projection.spectral import LPP, MLSI, PCA, PLS, DiscriminativeSelector
+from eigenlabel.estimators.projection.supervised import (
     CCA,
     LDA,
     MDDM,
@@ -25,16 +35,10 @@ from eigenlabel.methods.projection import (
     HypergraphSpectral,
     OrthogonalCentroid,
 )
-from eigenlabel.methods.projection_spectral import LPP, MLSI, PCA, PLS, DiscriminativeSelector
-from eigenlabel.methods.ridge_tagger import KernelRidgeTagger
-from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
-from eigenlabel.methods.shared_subspace_cv import SharedSubspaceClassifierCV
-from eigenlabel.methods.sparse_discriminant import MtSDA
-from eigenlabel.methods.sparse_discriminant_cv import MtSDACV
-from eigenlabel.methods.tagging import JEC, MBRM
-from eigenlabel.methods.tagprop import TagProp
-from eigenlabel.methods.thresholded import ThresholdedClassifier
-from eigenlabel.methods.views import Views
+from eigenlabel.estimators.subspace.classifier import SharedSubspaceClassifier
+from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
+from eigenlabel.estimators.views.kernel_sum import KernelSum
+from eigenlabel.inputs.views import Views
 
 __version__ = "0.1.0"
 

@@ -14,10 +14,10 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel._catalogue_search import LastFits, search
-from eigenlabel._fitting import TransformerMixin, all_or_nothing
-from eigenlabel.methods.neighbours import MLkNN
-from eigenlabel.methods.projection import CCA, MDDM
-from eigenlabel.methods.projection_spectral import LPP, MLSI, PCA, PLS, DiscriminativeSelector
+from eigenlabel.estimators.neighbours.mlknn import MLkNN
+from eigenlabel.estimators.projection.spectral import LPP, MLSI, PCA, PLS, DiscriminativeSelector
+from eigenlabel.estimators.projection.supervised import CCA, MDDM
+from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 
 
 class AtDimensionOfMDDM(TransformerMixin, BaseEstimator):

@@ -9,9 +9,9 @@ import joblib
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV
 
-from eigenlabel.methods._scores import scores_matrix
 from eigenlabel.metrics import METRICS
 from eigenlabel.model_selection import MultilabelStratifiedKFold
+from eigenlabel.model_selection.reading import scores_matrix
 
 
 def search(estimator: Any, grid: Mapping[str, Any], scoring: str = "f1_macro", cv: int = 5) -> Any:

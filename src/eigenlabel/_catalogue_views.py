@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from eigenlabel.methods.birelation import BiRelationGraph
-from eigenlabel.methods.fasttag import FastTag
-from eigenlabel.methods.kgha import KGHA
-from eigenlabel.methods.networks import GaussianFields
-from eigenlabel.methods.tagging import JEC, MBRM
-from eigenlabel.methods.tagprop import TagProp
+from eigenlabel.estimators.agreement.fasttag import FastTag
+from eigenlabel.estimators.agreement.kgha import KGHA
+from eigenlabel.estimators.graphs.birelation import BiRelationGraph
+from eigenlabel.estimators.graphs.random_fields import GaussianFields
+from eigenlabel.estimators.neighbours.tagging import JEC, MBRM
+from eigenlabel.estimators.neighbours.tagprop import TagProp
 from eigenlabel.thresholds import Top
 
 FIVE = Top(5)  # labels a sample, as Section 7.1 has it

@@ -27,16 +27,16 @@ from eigenlabel._catalogue_projections import (
 )
 from eigenlabel._catalogue_search import LastFits, search
 from eigenlabel._catalogue_views import FOLDS, VIEW_METHODS
-from eigenlabel.methods.kgha import KGHA
-from eigenlabel.methods.margin import ASOClassifier
-from eigenlabel.methods.multivariate import SVMPerfClassifier
-from eigenlabel.methods.neighbours import MLkNN
-from eigenlabel.methods.per_label import OneVsRestSearchCV
-from eigenlabel.methods.projection import CCA, LDA, MDDM, HypergraphSpectral
-from eigenlabel.methods.shared_subspace import SharedSubspaceClassifier
-from eigenlabel.methods.shared_subspace_cv import PAPER_GRID, SharedSubspaceClassifierCV
-from eigenlabel.methods.sparse_discriminant_cv import MtSDACV
-from eigenlabel.methods.thresholded import ThresholdedClassifier
+from eigenlabel.estimators.agreement.kgha import KGHA
+from eigenlabel.estimators.discriminant.tuned import MtSDACV
+from eigenlabel.estimators.margin.aso import ASOClassifier
+from eigenlabel.estimators.margin.svm_perf import SVMPerfClassifier
+from eigenlabel.estimators.meta.per_label import OneVsRestSearchCV
+from eigenlabel.estimators.meta.thresholded import ThresholdedClassifier
+from eigenlabel.estimators.neighbours.mlknn import MLkNN
+from eigenlabel.estimators.projection.supervised import CCA, LDA, MDDM, HypergraphSpectral
+from eigenlabel.estimators.subspace.classifier import SharedSubspaceClassifier
+from eigenlabel.estimators.subspace.tuned import PAPER_GRID, SharedSubspaceClassifierCV
 
 __all__ = [
     "METHODS",

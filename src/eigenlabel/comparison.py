@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from eigenlabel._validation import check_number
+from eigenlabel.inputs.validation import check_number
 from eigenlabel.metrics import METRICS
 
 TIE = 1e-12  # differences of means of floats; smaller ones are rounding

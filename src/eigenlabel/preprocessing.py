@@ -16,15 +16,15 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder, StandardScaler
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from eigenlabel._fitting import TransformerMixin, all_or_nothing
-from eigenlabel._validation import (
+from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
+from eigenlabel.inputs.validation import (
     SelectorMixin,
     check_choice,
     check_number,
     check_sparse,
     check_unique_columns,
 )
-from eigenlabel.labels import check_label_matrix
+from eigenlabel.labels.codec import check_label_matrix
 
 PREPARATIONS = ("auto", "none", "tfidf", "unit", "standard")
 NUMBERS, VALUES, FEATURES = "numbers", "values", "features"  # groups of columns, beside the texts

@@ -234,7 +234,7 @@ def tampered(number, models):
 
 def attempt(path, X):
     """Load and predict as the command line does; return what became of it."""
-    from eigenlabel.cli._predictions import predict_with
+    from eigenlabel.cli.predictions import predict_with
     from eigenlabel.datasets import DataError
     from eigenlabel.persistence import load_model
 

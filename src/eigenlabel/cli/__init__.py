@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 
 from eigenlabel import __version__
-from eigenlabel.cli import _datasets, _demo, _models, _runs
-from eigenlabel.cli._common import Parser, UsageError, in_options
+from eigenlabel.cli import datasets, demo, models, runs
+from eigenlabel.cli.common import Parser, UsageError, in_options
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -21,7 +21,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"eigenlabel {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for part in (_demo, _models, _runs, _datasets):
+    for part in (demo, models, runs, datasets):
         part.add_parser(commands)
     return parser
 

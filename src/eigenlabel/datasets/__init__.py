@@ -1,21 +1,21 @@
 """Data sets: files of every common form, and planted data with a known answer."""
 
-from eigenlabel.datasets._arff import load_mulan
-from eigenlabel.datasets._dataset import Dataset
-from eigenlabel.datasets._debtags import load_debtags
-from eigenlabel.datasets._fetch import fetch
-from eigenlabel.datasets._files import DataError
-from eigenlabel.datasets._hvecs import load_hvecs
-from eigenlabel.datasets._jsonlines import load_jsonlines
-from eigenlabel.datasets._load import find_form, load
-from eigenlabel.datasets._matlab import load_mat
-from eigenlabel.datasets._npz import load_npz, save_npz
-from eigenlabel.datasets._pieces import iterate
-from eigenlabel.datasets._registry import data_folder, find, known
-from eigenlabel.datasets._sparse_text import load_svmlight, load_xmc
-from eigenlabel.datasets._synthetic import make_shared_subspace
-from eigenlabel.datasets._table import from_frame, load_table
-from eigenlabel.datasets._write import save
+from eigenlabel.datasets.dataset import Dataset
+from eigenlabel.datasets.debtags import load_debtags
+from eigenlabel.datasets.fetching import fetch
+from eigenlabel.datasets.files import DataError
+from eigenlabel.datasets.forms.arff.reader import load_mulan
+from eigenlabel.datasets.forms.hvecs import load_hvecs
+from eigenlabel.datasets.forms.jsonlines import load_jsonlines
+from eigenlabel.datasets.forms.matlab.reader import load_mat
+from eigenlabel.datasets.forms.npz.reader import load_npz, save_npz
+from eigenlabel.datasets.forms.sparse_text import load_svmlight, load_xmc
+from eigenlabel.datasets.loading import find_form, load
+from eigenlabel.datasets.pieces import iterate
+from eigenlabel.datasets.registry import data_folder, find, known
+from eigenlabel.datasets.saving import save
+from eigenlabel.datasets.synthetic import make_shared_subspace
+from eigenlabel.datasets.tables.table import from_frame, load_table
 
 __all__ = [
     "DataError",

@@ -5,8 +5,8 @@ d x m matrix per block and merge (five of each where parameters are tuned), neve
 equations are solved where the model is. Needs the extra ``dask``.
 """
 
-from eigenlabel.distributed._cluster import connect, wait_for_workers
-from eigenlabel.distributed._fit import fit
-from eigenlabel.distributed._predict import decision_function, predict, transform
+from eigenlabel.distributed.cluster import connect, wait_for_workers
+from eigenlabel.distributed.fitting import fit
+from eigenlabel.distributed.predicting import decision_function, predict, transform
 
 __all__ = ["connect", "decision_function", "fit", "predict", "transform", "wait_for_workers"]

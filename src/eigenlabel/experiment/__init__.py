@@ -1,9 +1,9 @@
 """Experiments: a protocol in, records out, resumable at any point."""
 
-from eigenlabel.experiment._protocol import Data, Method, Protocol, Splits
-from eigenlabel.experiment._records import read_records
-from eigenlabel.experiment._run import Plan, plan, run
-from eigenlabel.experiment._task import Fitted, draw_splits, fit_split, load_data, scores_of
+from eigenlabel.experiment.protocol import Data, Method, Protocol, Splits
+from eigenlabel.experiment.records import read_records
+from eigenlabel.experiment.running import Plan, plan, run
+from eigenlabel.experiment.task import Fitted, draw_splits, fit_split, load_data, scores_of
 
 __all__ = [
     "Data",

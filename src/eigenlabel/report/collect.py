@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from eigenlabel._validation import check_choice, check_number, check_scores
+from eigenlabel.inputs.validation import check_choice, check_number, check_scores
 from eigenlabel.metrics import f1_from_counts
-from eigenlabel.report._labels import (
+from eigenlabel.report.labels import (
     counts,
     most_frequent,
     rows_of,
@@ -17,7 +17,7 @@ from eigenlabel.report._labels import (
     strongest_correlations,
     threshold_curve,
 )
-from eigenlabel.report._plain import check_names, clean, isolate, plain, significant
+from eigenlabel.report.plain import check_names, clean, isolate, plain, significant
 
 MAX_LABELS = 1000  # shown on one page; of more, the most frequent
 MAX_AXES = 6

@@ -12,9 +12,9 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from eigenlabel._writing import writing
-from eigenlabel.report import _diagram, _lines
-from eigenlabel.report._plain import isolate, shorten
+from eigenlabel.datasets.writing import writing
+from eigenlabel.report import diagram, lines
+from eigenlabel.report.plain import isolate, shorten
 
 SCRIPTS = ("page.js", "map.js", "charts.js")
 LEADING_NUMBER = re.compile(r"[+-]?(\d+(\.\d+)?(e[+-]?\d+)?|inf|∞)(?=$|\s|±|%)", re.IGNORECASE)
@@ -290,7 +290,7 @@ def _map_view(section: dict[str, Any]) -> dict[str, Any]:
 def _lines_view(section: dict[str, Any]) -> dict[str, Any]:
     rows = [list(row) for row in zip(section["values"], *section["series"], strict=True)]
     columns = [section["x"], *section["names"]]
-    return {**_lines.place(section), "numbers": _table(columns, rows)}
+    return {**lines.place(section), "numbers": _table(columns, rows)}
 
 
 VIEWS = {
@@ -300,6 +300,6 @@ VIEWS = {
     "threshold_curves": _curves_view,
     "surface": _surface_view,
     "label_map": _map_view,
-    "critical_difference": _diagram.place,
+    "critical_difference": diagram.place,
     "curves": _lines_view,
 }

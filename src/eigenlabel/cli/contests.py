@@ -1,0 +1,81 @@
+"""What a contest of methods on other data than a paper's shows, as tables."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from eigenlabel.cli.common import format_table
+from eigenlabel.reproduce import Contest, Standing
+from eigenlabel.reproduce.contests import LEVEL
+
+
+def print_contest(contest: Contest, records: Sequence[dict[str, Any]], form: str) -> None:
+    """Print our figures with tests, the paper's, and how far their orders agree."""
+    print(contest.title + "\n")
+    standings = contest.standings(records)
+    for metric in contest.all_metrics():
+        rows = [row for row in standings if row.metric == metric]
+        if rows:
+            header = _header(contest, metric)
+            print(format_table(header, [_row(r, len(header)) for r in rows], form) + "\n")
+    printed = list(contest.metrics.values())
+    for metric in printed:
+        _print_paper(contest, metric, form)
+    for metric in printed:
+        _print_agreement(contest.agreement(standings, metric), metric, form)
+    for metric in printed:
+        print(_verdicts(contest, [row for row in standings if row.metric == metric], metric))
+    print()
+    for note in contest.notes:
+        print(f"- note: {note}" if form == "markdown" else f"note: {note}")
+
+
+def _header(contest: Contest, metric: str) -> tuple[str, ...]:
+    tests = (f"{contest.reference} won/tied/lost", "p (Wilcoxon, Holm)")
+    if metric not in contest.metrics.values():
+        return ("data", "method", metric, "splits", *tests)
+    paper = f"paper: {contest.reference} better on"
+    return ("data", "method", metric, "splits", *tests, paper, "here")
+
+
+def _row(row: Standing, width: int) -> tuple[str, ...]:
+    values = row.values[~np.isnan(row.values)]
+    figure = f"{values.mean():.4f}" if len(values) else ""
+    if len(values) > 1:
+        figure += f" ± {values.std(ddof=1):.4f}"
+    tests = ("", "")
+    if row.pair is not None:
+        tests = (f"{row.pair.wins}/{row.pair.ties}/{row.pair.losses}", f"{row.p:.3g}")
+    paper = "" if row.paper is None else f"{row.paper[0]} of {row.paper[1]} sets"
+    return (row.data, row.method, figure, str(len(values)), *tests, paper, row.verdict)[:width]
+
+
+def _print_paper(contest: Contest, metric: str, form: str) -> None:
+    """Print the paper's figures, which stand by themselves: they are of other data."""
+    orders = contest.orders()[metric]
+    rows = [
+        (m.name, *(f"{order[m.name]:.1f}" if m.name in order else "" for order in orders.values()))
+        for m in contest.methods
+    ]
+    print(f"The paper's {metric} in percent, on its own data:\n")
+    print(format_table(("method", *orders), rows, form) + "\n")
+
+
+def _print_agreement(taus: dict[tuple[str, str], float], metric: str, form: str) -> None:
+    names = list(dict.fromkeys(name for pair in taus for name in pair))
+    cells = {pair: "" if np.isnan(tau) else f"{tau:+.2f}" for pair, tau in taus.items()}
+    rows = [(a, *(cells.get((a, b), "") for b in names[1:])) for a in names[:-1]]
+    print(f"Kendall's tau of the orders of methods by {metric}:\n")
+    print(format_table(("", *names[1:]), rows, form) + "\n")
+
+
+def _verdicts(contest: Contest, rows: Sequence[Standing], metric: str) -> str:
+    """Sum up what became of the findings that the paper has on all its data sets."""
+    found = Counter(row.verdict for row in rows if row.verdict)
+    return (
+        f"{metric}: {contest.reference} against another method, as on all data sets of the paper "
+        f"and tried on each one here: {found['holds']} of {sum(found.values())} findings hold, "
+        f"{found['reversed']} are reversed, {found['open']} are open (p >= {LEVEL:g})."
+    )

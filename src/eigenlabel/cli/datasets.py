@@ -1,0 +1,149 @@
+"""The command ``eigenlabel datasets``: list, describe, fetch and find known data sets."""
+
+import argparse
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+
+from eigenlabel.cli.common import UsageError, choose
+from eigenlabel.datasets import data_folder, fetch, find, known
+from eigenlabel.datasets.registry import Entry, get
+from eigenlabel.reproduce import CONTESTS, FIGURES, TABLES, data_sets, get_table
+
+
+def add_parser(commands: argparse._SubParsersAction) -> None:
+    """Register ``datasets`` and its subcommands."""
+    datasets = commands.add_parser(
+        "datasets",
+        help="list, describe, fetch and find known data sets",
+        description="Known data sets lie in the folder EIGENLABEL_DATA, or in the user's cache.",
+    )
+    actions = datasets.add_subparsers(dest="action", required=True, metavar="ACTION")
+
+    listing = actions.add_parser(
+        "list",
+        help="list the known data sets",
+        description="List the known data sets: name, samples x features x labels, whether all "
+        "files are here, and the tables of papers that use it.",
+    )
+    listing.add_argument("--json", action="store_true", help="everything known, as JSON")
+    listing.set_defaults(run=_list)
+
+    info = actions.add_parser(
+        "info",
+        help="describe a data set",
+        description="Describe a data set: source, terms, sizes, defects, and its files.",
+    )
+    info.add_argument("name", metavar="NAME")
+    info.add_argument("--check", action="store_true", help="compare the checksums of its files")
+    info.set_defaults(run=_info)
+
+    fetching = actions.add_parser(
+        "fetch",
+        help="fetch data sets",
+        description="Fetch data sets over https, check them, and print the paths of their files. "
+        "What is there already is not fetched again; a broken transfer is continued.",
+    )
+    fetching.add_argument("names", metavar="NAME", nargs="*")
+    fetching.add_argument(
+        "--all-for", metavar="TABLE", help="all data sets of a paper's table, such as mddm-table1"
+    )
+    fetching.set_defaults(run=_fetch)
+
+    path = actions.add_parser(
+        "path",
+        help="print the paths of a data set's files",
+        description="Print the paths of a data set's files, one a line; fails if one is missing.",
+    )
+    path.add_argument("name", metavar="NAME")
+    path.set_defaults(run=_path)
+
+
+def _list(arguments: argparse.Namespace) -> None:
+    folder, entries = data_folder(), known().values()
+    if arguments.json:
+        print(json.dumps([asdict(e) | {"here": e.here(folder)} for e in entries], indent=2))
+        return
+    rows = [("name", "samples x features x labels", "here", "serves")]
+    for entry in entries:
+        here = "yes" if entry.here(folder) else "no"
+        rows.append((entry.name, _shape(entry), here, _tables(entry.serves)))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())
+
+
+def _shape(entry: Entry) -> str:
+    """Write the size of a data set, or the range of its several sets."""
+    if "all" in entry.counts:
+        whole = entry.counts["all"]
+        return f"{whole.samples} x {whole.features} x {whole.labels}"
+    sets = entry.counts.values()
+    columns = ({c.samples for c in sets}, {c.features for c in sets}, {c.labels for c in sets})
+    ranges = (f"{min(c)}" if len(c) == 1 else f"{min(c)}-{max(c)}" for c in columns)
+    return f"{len(sets)} sets: {' x '.join(ranges)}"
+
+
+def _tables(serves: Iterable[str]) -> str:
+    """Write tables with the numbers of one paper together: mddm-table1,2,7,8."""
+    numbers: dict[str, set[int]] = {}
+    for table in serves:
+        paper, number = table.split("-table")
+        numbers.setdefault(paper, set()).add(int(number))
+    return " ".join(f"{p}-table{','.join(map(str, sorted(n)))}" for p, n in numbers.items())
+
+
+def _info(arguments: argparse.Namespace) -> None:
+    entry, folder = get(arguments.name), data_folder()
+    print(f"{entry.name}: {entry.title}")
+    print(f"home:     {entry.home}")
+    print(f"licence:  {entry.licence}")
+    print(f"serves:   {' '.join(entry.serves) or 'no table of the papers'}")
+    for defect in entry.defects:
+        print(f"defect:   {defect}")
+    if entry.how:
+        print(f"how:      {entry.how}")
+    rows = [("", "samples", "features", "labels", "labels per sample")]
+    for part, c in entry.counts.items():
+        rows.append((part, f"{c.samples}", f"{c.features}", f"{c.labels}", f"{c.cardinality:.4f}"))
+    width = max(len(row[0]) for row in rows)
+    print()
+    for part, samples, features, labels, cardinality in rows:
+        print(f"{part:{width}}{samples:>9}{features:>10}{labels:>8}{cardinality:>19}")
+    print(f"\nFiles in {folder}:")
+    for file in entry.files:
+        state = file.state(folder, check=arguments.check)
+        print(f"{state:9}  {file.size:>8} bytes  {file.path}")
+        print(f"           sha256 {file.sha256}")
+        if file.url:
+            print(f"           {file.url}")
+
+
+def _fetch(arguments: argparse.Namespace) -> None:
+    names = [*arguments.names, *_serving(arguments.all_for)]
+    if not names:
+        raise UsageError("name the data sets to fetch, or pass --all-for TABLE")
+    failures = []
+    for name in names:
+        try:
+            print(*fetch(name), sep="\n", flush=True)
+        except ValueError as error:  # the others may still be had
+            failures.append(str(error))
+    if failures:
+        raise ValueError("\n".join(failures))
+
+
+def _serving(table: str | None) -> list[str]:
+    if table is None:
+        return []
+    names = (*TABLES, *CONTESTS, *FIGURES)
+    found = get_table(choose("table", table, names, "'eigenlabel reproduce --list'"))
+    names = [e.name for e in known().values() if table in e.serves] or data_sets(found)
+    if not names:
+        raise ValueError(f"No known data set serves {table}: {found.status()}.")
+    return names
+
+
+def _path(arguments: argparse.Namespace) -> None:
+    print(*find(arguments.name), sep="\n")

@@ -1,0 +1,296 @@
+"""``fit``, ``tune``, ``predict`` and ``evaluate``: models from files, in files."""
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from eigenlabel import SharedSubspaceClassifierCV, catalogue, distributed, report, thresholds
+from eigenlabel.cli.common import (
+    UsageError,
+    add_data_options,
+    check_output,
+    choose,
+    data_path,
+    dense,
+    format_table,
+    in_options,
+    integers,
+    numbers,
+    parse_settings,
+    positive,
+    read_data,
+    reader_options,
+)
+from eigenlabel.cli.pages import about, evaluated, model_sections
+from eigenlabel.cli.predictions import FORMS, write_predictions
+from eigenlabel.datasets import DataError, Dataset
+from eigenlabel.datasets.writing import is_standard_output
+from eigenlabel.inputs.progress import watched
+from eigenlabel.metrics import METRICS
+from eigenlabel.persistence import SavedModel, load_model, save_model
+from eigenlabel.preprocessing import PREPARATIONS, make_preparation, prepared_views
+
+EVERYDAY = ("shared-subspace", "shared-subspace-rbf", "ridge", "linear-svm", "logistic", "MLkNN")
+
+
+class _ListMethods(argparse.Action):
+    """Print all methods and stop, as --help does."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        rows = [(name, method.about) for name, method in catalogue.METHODS.items()]
+        print(format_table(("method", "what"), rows))
+        parser.exit()
+
+
+def add_parser(commands: argparse._SubParsersAction) -> None:
+    """Register the four commands."""
+    fit = commands.add_parser(
+        "fit",
+        help="fit a method to a data file and save the model",
+        description="Fit any method of the catalogue, as it is or with --set.",
+    )
+    _add_fitting(fit)
+    known = "; ".join(f"{name}: {catalogue.METHODS[name].about}" for name in EVERYDAY)
+    fit.add_argument(
+        "--method",
+        default="shared-subspace",
+        metavar="NAME",
+        help=f"{known}; --list-methods lists all (default shared-subspace)",
+    )
+    fit.add_argument(
+        "--list-methods", action=_ListMethods, nargs=0, help="list all methods and stop"
+    )
+    fit.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter")
+    fit.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="collect the statistics on the workers of a Dask scheduler, such as tcp://host:8786; "
+        "for the methods shared-subspace and ridge",
+    )
+    fit.set_defaults(run=_fit)
+
+    tune = commands.add_parser(
+        "tune",
+        help="tune a shared-subspace model on a data file, with a page that shows it",
+        description="Cross-validate the whole grid of alpha, beta and dimension exactly, fit the "
+        "best point with its thresholds, and show the surface and the labels on a page.",
+    )
+    _add_fitting(tune)
+    tune.add_argument("--report", metavar="PAGE", help="write an HTML page")
+    tune.add_argument("--alphas", type=numbers, metavar="A,B,...", help="0,1e-6,...,1,inf")
+    tune.add_argument("--betas", type=numbers, metavar="A,B,...", help="0,1e-6,...,1")
+    tune.add_argument("--dimensions", type=integers, metavar="R,S,...", help="by the papers' rule")
+    tune.add_argument("--cv", type=positive, default=5, metavar="K", help="folds (default 5)")
+    tune.add_argument(
+        "--scoring",
+        choices=METRICS,
+        default="f1_macro",
+        metavar="METRIC",
+        help=f"to tune for: {', '.join(METRICS)} (default f1_macro)",
+    )
+    tune.add_argument("--threshold", default="mixed", choices=thresholds.RULES)
+    tune.add_argument("--kernel", default="linear", help="linear, rbf, poly, ... (default linear)")
+    tune.add_argument(
+        "--gamma", type=float, help="width of the rbf kernel, 1 / features by default"
+    )
+    tune.set_defaults(run=_tune)
+
+    predict = commands.add_parser(
+        "predict",
+        help="predict the labels of a data file with a saved model",
+        description="Predict piece by piece: the file may be larger than memory.",
+    )
+    predict.add_argument("model", metavar="MODEL")
+    predict.add_argument("data", metavar="DATA")
+    predict.add_argument("-o", "--output", metavar="FILE", help="- or nothing: standard output")
+    predict.add_argument("--format", choices=FORMS, help="by the output's name, else csv")
+    predict.add_argument("--scores", action="store_true", help="write every label's score too")
+    predict.add_argument(
+        "--top", type=positive, metavar="K", help="the K best labels, not the decided"
+    )
+    predict.add_argument(
+        "--rows", type=positive, default=4096, help="samples a piece (default 4096)"
+    )
+    add_data_options(predict)
+    predict.set_defaults(run=_predict)
+
+    evaluate = commands.add_parser(
+        "evaluate",
+        help="compare a saved model's predictions with the labels of a data file",
+        description="Print every metric; docs/api/metrics.md tells their conventions.",
+    )
+    evaluate.add_argument("model", metavar="MODEL")
+    evaluate.add_argument("data", metavar="DATA")
+    evaluate.add_argument("--json", action="store_true", help="for machines")
+    evaluate.add_argument("--report", metavar="PAGE", help="write an HTML page")
+    add_data_options(evaluate)
+    evaluate.set_defaults(run=_evaluate)
+
+
+def _add_fitting(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "data", metavar="DATA", help="a file, a known data set (see 'datasets list'), or debtags"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="MODEL", required=True, help="such as model.skops"
+    )
+    parser.add_argument(
+        "--prepare", choices=PREPARATIONS, default="auto", help="of features (default auto)"
+    )
+    add_data_options(parser)
+
+
+def _train(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Dataset, float]:
+    try:
+        return _fit_and_save(arguments, method)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("nothing was written") from None
+
+
+def _fit_and_save(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Dataset, float]:
+    check_output(arguments.output, arguments.data)
+    data = read_data(arguments.data, reader_options(arguments))
+    print(data)
+    for note in data.notes:
+        print(f"note: {in_options(note)}")
+    _check_folds(arguments.data, data, method)
+    prepare = make_preparation(arguments.prepare, data.X, **data.layout)
+    views = prepared_views(prepare, data.views, data.X.shape[1])
+    method = catalogue.with_views(method, views)
+    start = time.perf_counter()
+    if getattr(arguments, "cluster", None):
+        model = _fit_on_cluster(prepare, method, data, arguments.cluster)
+    else:
+        with watched():
+            model = make_pipeline(prepare, method).fit(data.X, dense(data.Y))
+    seconds = time.perf_counter() - start
+    noted = {"data": data.source, "samples": data.X.shape[0], "method": type(method).__name__}
+    saved = SavedModel(
+        model,
+        data.feature_names,
+        data.label_names,
+        categories=data.categories,
+        views=data.views,
+        options=data.options,
+        about=noted,
+        column_types=data.column_types,
+        words=data.words,
+    )
+    save_model(saved, arguments.output)
+    return saved, data, seconds
+
+
+def _check_folds(name: str, data: Dataset, method: Any) -> None:
+    """Refuse fewer samples than folds before anything is fitted."""
+    n, folds = data.X.shape[0], getattr(method, "cv", None)
+    if isinstance(folds, int) and n < folds:
+        hint = "tune has --cv for fewer, fit has --set cv=2"
+        raise DataError(name, f"{n} samples are too few for {folds} folds; {hint}")
+
+
+def _fit_on_cluster(prepare: Any, method: Any, data: Dataset, address: str) -> Pipeline:
+    """Prepare the samples here and collect their statistics there."""
+    model = make_pipeline(prepare, method)  # not fitted as a whole, but its steps are
+    X = model[:-1].fit_transform(data.X, dense(data.Y))
+    with distributed.connect(address) as client:
+        if not client.scheduler_info()["workers"]:
+            print(f"waiting for workers of the scheduler at {address}")
+            distributed.wait_for_workers(client)
+        distributed.fit(method, X, dense(data.Y)).finish()
+    return model
+
+
+def _tell(saved: SavedModel, seconds: float, output: str) -> None:
+    chosen = catalogue.chosen_parameters(saved.model).items()
+    if chosen:
+        words = (f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}" for k, v in chosen)
+        print("chosen: " + ", ".join(words))
+    print(f"fitted in {seconds:.1f} s, saved in {output}")
+
+
+def _fit(arguments: argparse.Namespace) -> None:
+    choose("method", arguments.method, catalogue.METHODS, "'eigenlabel fit --list-methods'")
+    settings = parse_settings(arguments.set)
+    known = catalogue.make(arguments.method, grid={}).get_params()
+    strange = [name for name in settings if name not in known]
+    if strange:
+        raise UsageError(
+            f"{arguments.method} has no parameter {strange[0]!r}; it has {', '.join(known)}"
+        )
+    method = catalogue.make(arguments.method, settings)
+    saved, _, seconds = _train(arguments, method)
+    _tell(saved, seconds, arguments.output)
+
+
+def _tune(arguments: argparse.Namespace) -> None:
+    check_output(arguments.report, arguments.data, arguments.output)
+    model = SharedSubspaceClassifierCV(
+        arguments.alphas,
+        arguments.betas,
+        arguments.dimensions,
+        cv=arguments.cv,
+        scoring=arguments.scoring,
+        threshold=arguments.threshold,
+        kernel=arguments.kernel,
+        gamma=arguments.gamma,
+    )
+    saved, data, seconds = _train(arguments, model)
+    tuned = saved.model[-1]
+    points = len(tuned.cv_results_["params"])
+    print(f"held-out {arguments.scoring}: {tuned.best_score_:.4f}, best of {points} grid points")
+    _tell(saved, seconds, arguments.output)
+    if arguments.report:
+        page = report.page(
+            f"Tuned on {data.source}",
+            model_sections(tuned, data, seconds),
+            subtitle=f"{data.X.shape[0]} samples, {data.X.shape[1]} features, "
+            f"{data.Y.shape[1]} labels; held-out {arguments.scoring} {tuned.best_score_:.4f}",
+            about=about(arguments),
+        )
+        print(f"page: {report.write(page, arguments.report)}")
+
+
+def _predict(arguments: argparse.Namespace) -> None:
+    if arguments.output == "-" or (arguments.output and is_standard_output(arguments.output)):
+        arguments.output = None
+    check_output(arguments.output, arguments.data, arguments.model)
+    saved = load_model(arguments.model)
+    if arguments.top is not None and not 1 <= arguments.top <= len(saved.label_names):
+        raise UsageError(f"--top must be between 1 and {len(saved.label_names)}, the labels")
+    path = data_path(arguments.data)
+    count, notes = write_predictions(
+        saved,
+        path,
+        reader_options(arguments),
+        output=arguments.output,
+        form=arguments.format,
+        scores=arguments.scores,
+        top=arguments.top,
+        rows=arguments.rows,
+    )
+    for note in notes:  # not among the predictions, which may be on standard output
+        print(f"note: {in_options(note)}", file=sys.stderr)
+    if arguments.output:
+        print(f"{count} samples predicted, in {arguments.output}")
+
+
+def _evaluate(arguments: argparse.Namespace) -> None:
+    check_output(arguments.report, arguments.data, arguments.model)
+    saved = load_model(arguments.model)
+    data = read_data(arguments.data, reader_options(arguments), like=saved)
+    for note in data.notes:
+        print(f"note: {in_options(note)}", file=sys.stderr)
+    found, sections = evaluated(saved, data)
+    if arguments.json:
+        print(json.dumps(found))
+    else:
+        print(data)
+        print(format_table(("metric", "value"), [(k, f"{v:.4f}") for k, v in found.items()]))
+    if arguments.report:
+        title = f"{Path(arguments.model).name} on {data.source}"
+        report.write(report.page(title, sections, about=about(arguments)), arguments.report)

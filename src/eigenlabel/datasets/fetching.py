@@ -1,0 +1,191 @@
+"""Fetch the files of known data sets: resumed, bounded, checked, never half there."""
+
+import http.client
+import os
+import secrets
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from eigenlabel.datasets.files import DataError
+from eigenlabel.datasets.registry import File, data_folder, digest, get
+from eigenlabel.datasets.writing import check_target, find_place, naming
+from eigenlabel.inputs.progress import progress
+
+WAITS = (0.5, 1.0, 2.0)  # seconds before each further try
+TIMEOUT = 30.0
+CHUNK = 2**16
+ABANDONED = 3600.0  # seconds without a byte; a live transfer is given up long before
+LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+class _BrokenError(Exception):
+    """A transfer that did not come to its end; whether another try may help."""
+
+    def __init__(self, reason: str, *, again: bool = True) -> None:
+        super().__init__(reason)
+        self.again = again
+
+
+def _check_scheme(url: str, *, local: bool) -> None:
+    """Refuse what is not https; plain http only on this machine."""
+    parts = urlsplit(url)
+    if parts.scheme == "https" or (local and parts.scheme == "http" and parts.hostname in LOCAL):
+        return
+    raise DataError(url, "refused: files are fetched over https only")
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follow redirects to https only."""
+
+    def redirect_request(
+        self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> Any:
+        fp.close()  # its text is of no use, and would be read without a bound
+        _check_scheme(newurl, local=req.type == "http")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _ask(url: str, start: int) -> Any:
+    """Ask a server for a file from byte ``start`` on; it may answer with all of it."""
+    headers = {"User-Agent": "eigenlabel", "Accept-Encoding": "identity"}
+    if start:
+        headers["Range"] = f"bytes={start}-"
+    opener = urllib.request.build_opener(_Redirects)
+    try:
+        return opener.open(urllib.request.Request(url, headers=headers), timeout=TIMEOUT)
+    except urllib.error.HTTPError as error:
+        error.close()
+        if error.code == 416 and start:
+            return _ask(url, 0)
+        again = error.code == 429 or error.code >= 500
+        raise _BrokenError(f"the server says {error.code} {error.reason}", again=again) from error
+    except (OSError, http.client.HTTPException) as error:
+        raise _BrokenError(f"no answer ({getattr(error, 'reason', error)})") from error
+
+
+def _chunks(answer: Any) -> Iterator[bytes]:
+    try:
+        while chunk := answer.read(CHUNK):
+            yield chunk
+    except (OSError, http.client.HTTPException) as error:
+        raise _BrokenError(f"the transfer broke off ({error})") from error
+
+
+def _transfer(file: File, part: Path) -> None:
+    """Bring a part to the size of its file, from where it stands if the server can."""
+    start = part.stat().st_size if part.exists() else 0
+    if start == file.size:
+        return  # the checksum decides
+    if start > file.size:
+        start = 0
+    with _ask(file.url, start) as answer, progress(file.size, file.path, "B") as bar:
+        resumed = answer.status == 206
+        if resumed and not answer.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
+            part.unlink(missing_ok=True)
+            raise _BrokenError("the server sent another range than asked for")
+        size = start if resumed else 0
+        bar.update(size)
+        with part.open("r+b" if resumed else "wb") as out:
+            out.seek(size)
+            for chunk in _chunks(answer):
+                size += len(chunk)
+                if size > file.size:
+                    break
+                with naming(part):  # an error of a full disk has no name
+                    out.write(chunk)
+                    out.flush()
+                bar.update(len(chunk))
+    if size > file.size:
+        part.unlink()
+        raise DataError(file.url, f"more than the {file.size} bytes expected; nothing is kept")
+    if size < file.size:
+        raise _BrokenError(f"the transfer ended at {size} of {file.size} bytes")
+
+
+def _receive(file: File, part: Path, target: Path) -> None:
+    """Transfer a file, with a few tries that continue one another, and check it."""
+    for wait in (*WAITS, None):
+        try:
+            _transfer(file, part)
+            break
+        except _BrokenError as error:
+            if wait is None or not error.again:
+                raise DataError(
+                    file.url,
+                    f"{error}. Try again later, which continues where this ended; or put the file "
+                    f"at {target} by hand (sha256 {file.sha256}); or set EIGENLABEL_DATA to a "
+                    "folder that has it",
+                ) from error
+            time.sleep(wait)
+    found = digest(part)
+    if found != file.sha256:
+        part.unlink()
+        raise DataError(
+            file.url, f"sha256 is {found}, expected {file.sha256}; nothing is kept, try again"
+        )
+
+
+def _claim(target: Path, kept: Path) -> Path:
+    """Name a part of our own, begun with what an earlier try left: a rename has one winner."""
+    part = target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
+    for left in target.parent.glob(f"{target.name}*.part"):
+        with suppress(OSError):  # another was faster
+            if left == kept or time.time() - left.stat().st_mtime > ABANDONED:
+                os.utime(left)  # before the rename, so that it never looks abandoned
+                left.rename(part)
+                break
+    return part
+
+
+def _fetch_file(file: File, target: Path) -> None:
+    _check_scheme(file.url, local=True)
+    if check_target(target):
+        raise DataError(target, "not a regular file; remove it, or set EIGENLABEL_DATA")
+    target = find_place(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    kept = target.with_name(f"{target.name}.part")
+    part = _claim(target, kept)
+    try:
+        _receive(file, part, target)
+        part.replace(target)
+    finally:
+        with suppress(OSError):  # gone when all went well
+            part.replace(kept)
+
+
+def fetch(name: str, *, folder: Any = None) -> list[Path]:
+    """Fetch the files of a known data set into a folder, and give their paths.
+
+    What is there with the right checksum is not fetched again; what is there with a wrong one is
+    replaced. A broken transfer is continued, at once and at the next call. A file appears under
+    its name only when it is whole and its SHA-256 is the registered one.
+
+    Parameters
+    ----------
+    name : a name of :func:`known`
+    folder : where to; :func:`data_folder` by default
+
+    Examples
+    --------
+    >>> from eigenlabel.datasets import fetch
+    >>> fetch("emotion")
+    Traceback (most recent call last):
+    ...
+    eigenlabel.datasets.files.DataError: emotion: no known data set; did you mean emotions, ...
+    """
+    entry = get(name)
+    folder = data_folder() if folder is None else Path(folder)
+    wanted = [file for file in entry.files if file.state(folder, check=bool(file.url)) != "there"]
+    if wanted and entry.how:
+        raise DataError(
+            folder / wanted[0].path, f"missing, and {name} cannot be fetched as it is. {entry.how}"
+        )
+    for file in wanted:
+        _fetch_file(file, folder / file.path)
+    return [folder / file.path for file in entry.files]

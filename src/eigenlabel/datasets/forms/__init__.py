@@ -1,0 +1,1 @@
+"""File forms: the reader, the pieces and the writer of each."""

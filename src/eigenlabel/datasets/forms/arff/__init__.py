@@ -1,0 +1,1 @@
+"""ARFF files of MULAN, MEKA and Weka."""

@@ -1,0 +1,1 @@
+"""MATLAB files of versions 5 and 7.3."""

@@ -1,0 +1,1 @@
+"""The .npz files of this library."""

@@ -1,0 +1,150 @@
+"""Parquet files, through pyarrow: it answers a damaged file with an error, not with an abort."""
+
+import io
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eigenlabel.datasets.files import WATCHED, DataError, is_compressed, read_bytes
+from eigenlabel.datasets.tables.columns import (
+    MICROSECONDS,
+    Dates,
+    Lists,
+    Table,
+    Words,
+    factorise,
+    refusal,
+    to_column,
+)
+from eigenlabel.datasets.tables.engines import guarded
+from eigenlabel.inputs.progress import progress
+from eigenlabel.linalg.machine import memory_limit
+
+MAGIC = b"PAR1"
+
+
+class ArrowTable(Table):
+    """Some rows of a Parquet file."""
+
+    def __init__(self, path: Any, rows: Any) -> None:
+        self.path, self.rows = path, rows
+        self.names, self.height = list(rows.column_names), rows.num_rows
+        self.position = {name: i for i, name in enumerate(self.names)}
+
+    def column(self, name: str) -> Any:
+        """Give a column."""
+        import pyarrow as pa  # noqa: PLC0415  an extra
+
+        column = self.rows.column(self.position[name]).combine_chunks()
+        kind = column.type
+        if pa.types.is_dictionary(kind) and _is_text(kind.value_type):
+            return _words(column)
+        if pa.types.is_dictionary(kind):
+            column, kind = column.dictionary_decode(), kind.value_type
+        if _is_text(kind):
+            return _words(column.dictionary_encode())
+        if pa.types.is_boolean(kind) or pa.types.is_null(kind):
+            column = column.cast(pa.int8())
+        elif pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+            moments = column.cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False)
+            days = moments.cast(pa.int64()).cast(pa.float64(), safe=False).fill_null(np.nan)
+            return Dates(days.to_numpy(zero_copy_only=False) / MICROSECONDS)
+        elif pa.types.is_temporal(kind):
+            raise refusal(self, name, "times")
+        elif not _is_number(kind):
+            return self._others(name, column)
+        numbers = guarded(self.path, "not a number", column.cast, pa.float64(), safe=False)
+        return numbers.fill_null(np.nan).to_numpy(zero_copy_only=False).astype(float)
+
+    def _others(self, name: str, column: Any) -> Any:
+        import pyarrow as pa  # noqa: PLC0415  an extra
+
+        kind = column.type
+        if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
+            raise refusal(self, name, f"{kind} values")
+        members = column.flatten()
+        if not _is_text(members.type):
+            return to_column(self, name, column.to_pylist(), range(self.height))
+        counts = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+        ends = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+        return Lists(_words(members.dictionary_encode()), ends)
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa  # noqa: PLC0415  an extra
+
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa  # noqa: PLC0415  an extra
+
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def _words(column: Any) -> Words:
+    """Sort the values of a dictionary column and drop those that do not occur."""
+    codes = column.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
+    values = column.dictionary.to_pylist()
+    used = np.unique(codes[codes >= 0])
+    words = factorise(values[i] for i in used)
+    new = np.full(len(values) + 1, -1, dtype=np.int64)
+    new[used] = words.codes
+    return Words(words.values, new[codes])
+
+
+class ParquetFile:
+    """An open Parquet file: the names of its columns, and its rows, all or in pieces."""
+
+    def __init__(self, path: Path, max_bytes: int | None = None) -> None:
+        try:
+            import pyarrow.parquet as pq  # noqa: PLC0415  an extra
+        except ImportError as error:
+            raise DataError(
+                path, "a Parquet file, which needs pyarrow: pip install 'eigenlabel[data]'"
+            ) from error
+        self.path = path
+        source = io.BytesIO(read_bytes(path, max_bytes)) if is_compressed(path) else path
+        self.file = self._try(pq.ParquetFile, source)
+        schema = self._try(lambda: self.file.schema_arrow)
+        # Few different values stay few: a small file may repeat a large one many times.
+        texts = [f.name for f in schema if str(f.type) in ("string", "large_string")]
+        self.file = self._try(pq.ParquetFile, source, read_dictionary=texts)
+        self.names, self.height = list(schema.names), self.file.metadata.num_rows
+
+    def _try(self, function: Any, *arguments: Any, **options: Any) -> Any:
+        return guarded(self.path, "not a Parquet file", function, *arguments, **options)
+
+    def read(self, names: list[str], max_bytes: int | None = None) -> Table:
+        """Read columns whole."""
+        # Not the counts of its columns: asked for those of a damaged file, pyarrow aborts.
+        cells = self.height * len(self.names)
+        limit = memory_limit() / 4 if max_bytes is None else max_bytes
+        if 8 * cells > limit:
+            raise DataError(
+                self.path, f"says it has {cells:,} values; pass max_bytes, or use iterate"
+            )
+        rows = self._try(self.file.read, columns=self._columns(names))
+        self._try(rows.validate, full=True)
+        return ArrowTable(self.path, rows.select(names))
+
+    def pieces(self, names: list[str], rows: int) -> Iterator[Table]:
+        """Read columns in pieces of at most so many rows."""
+        import pyarrow as pa  # noqa: PLC0415  an extra
+
+        batches = self._try(self.file.iter_batches, batch_size=rows, columns=self._columns(names))
+        watched = self.path.stat().st_size > WATCHED
+        bar = progress(self.height, self.path.name, "rows") if watched else nullcontext()
+        with bar:
+            while (batch := self._try(next, batches, None)) is not None:
+                self._try(batch.validate, full=True)
+                if watched:
+                    bar.update(batch.num_rows)
+                if batch.num_rows:
+                    yield ArrowTable(self.path, pa.Table.from_batches([batch]).select(names))
+
+    def _columns(self, names: list[str]) -> list[str] | None:
+        return None if names == self.names else names

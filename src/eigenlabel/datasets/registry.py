@@ -1,0 +1,189 @@
+"""Known data sets: what they are, where they come from, and whether they are at hand."""
+
+import difflib
+import hashlib
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eigenlabel.datasets.files import DataError
+
+REGISTRY = Path(__file__).with_name("registry.toml")
+SAFE_PATH = re.compile(r"(?!\.)[\w.-]+(/(?!\.)[\w.-]+)*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The size of a data set or of a part of it; cardinality is labels per sample."""
+
+    samples: int
+    features: int
+    labels: int
+    cardinality: float
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of a data set: its path in the data folder, what it must be, where it is.
+
+    Without a ``url`` the file is made from something else, and other bytes may be right too.
+    """
+
+    path: str
+    size: int
+    sha256: str
+    url: str = ""
+
+    def __post_init__(self) -> None:
+        # Only plain names: no "..", drive, root or backslash leads out of the data folder.
+        if not SAFE_PATH.fullmatch(self.path):
+            raise DataError(self.path, "not a path inside the data folder")
+
+    def state(self, folder: Path, *, check: bool = False) -> str:
+        """Tell "there", "missing" or "damaged" by the size, with ``check`` by the checksum.
+
+        A file made elsewhere is never "damaged", but "different" where it is checked.
+        """
+        place = folder / self.path
+        if not place.is_file():
+            return "missing"
+        same = place.stat().st_size == self.size and (not check or digest(place) == self.sha256)
+        if same or not (self.url or check):
+            return "there"
+        return "damaged" if self.url else "different"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A known data set.
+
+    Attributes
+    ----------
+    name, title, home, licence : what it is called, what it is, its page, terms of use
+    counts : part or set -> sizes; "all", "train" and "test", or the names of several sets
+    files : what it consists of
+    serves : tables of papers that use it, such as "mddm-table1"
+    defects : what is wrong with it, and where it differs from what the papers used
+    how : what to do where it cannot be fetched
+    """
+
+    name: str
+    title: str
+    home: str
+    licence: str
+    counts: Mapping[str, Counts]
+    files: tuple[File, ...]
+    serves: tuple[str, ...]
+    defects: tuple[str, ...]
+    how: str = ""
+
+    def advice(self) -> str:
+        """Say how to get it."""
+        return self.how or f"Run: eigenlabel datasets fetch {self.name}"
+
+    def here(self, folder: Path) -> bool:
+        """Tell whether all files are in a folder, by name and size."""
+        return all(file.state(folder) == "there" for file in self.files)
+
+
+def digest(path: Path) -> str:
+    """Compute the SHA-256 of a file."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _entry(name: str, table: Mapping[str, Any]) -> Entry:
+    base = table.get("base", "")
+    files = []
+    for file in table["files"]:
+        source = file.get("source", file["path"].rpartition("/")[2])
+        url = base + source if base else ""
+        files.append(File(file["path"], file["size"], file["sha256"], url))
+    return Entry(
+        name=name,
+        title=table["title"],
+        home=table["home"],
+        licence=table["licence"],
+        counts={part: Counts(**counts) for part, counts in table["counts"].items()},
+        files=tuple(files),
+        serves=tuple(table["serves"]),
+        defects=tuple(table["defects"]),
+        how=table.get("how", ""),
+    )
+
+
+def known() -> dict[str, Entry]:
+    """Give all known data sets by name.
+
+    Examples
+    --------
+    >>> from eigenlabel.datasets import known
+    >>> known()["emotions"].counts["all"]
+    Counts(samples=593, features=72, labels=6, cardinality=1.8685)
+    >>> [name for name, entry in known().items() if "mddm-table1" in entry.serves]
+    ['yahoo-lamda']
+    """
+    tables = tomllib.loads(REGISTRY.read_text(encoding="utf-8"))
+    return {name: _entry(name, table) for name, table in tables.items()}
+
+
+def get(name: str) -> Entry:
+    """Give a known data set, or say which names are close."""
+    entries = known()
+    if name not in entries:
+        close = ", ".join(difflib.get_close_matches(name, entries, n=3))
+        hint = f"did you mean {close}?" if close else "'eigenlabel datasets list' lists them"
+        raise DataError(name, f"no known data set; {hint}")
+    return entries[name]
+
+
+def owner(path: str) -> Entry | None:
+    """Give the known data set that a file, by its path in the data folder, belongs to."""
+    return next((e for e in known().values() if path in {f.path for f in e.files}), None)
+
+
+def data_folder() -> Path:
+    """Give the folder of data sets: EIGENLABEL_DATA if set, else the user's cache.
+
+    The cache is ``$XDG_CACHE_HOME/eigenlabel`` or ``~/.cache/eigenlabel``, on Windows
+    ``%LOCALAPPDATA%\\eigenlabel``. The folder need not be there yet.
+
+    Examples
+    --------
+    >>> import os
+    >>> from unittest import mock
+    >>> from eigenlabel.datasets import data_folder
+    >>> with mock.patch.dict(os.environ, {"EIGENLABEL_DATA": "/data"}):
+    ...     print(data_folder().as_posix())
+    /data
+    """
+    if given := os.environ.get("EIGENLABEL_DATA"):
+        return Path(given).expanduser()
+    cache = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME")
+    return (Path(cache) if cache else Path.home() / ".cache") / "eigenlabel"
+
+
+def find(name: str) -> list[Path]:
+    """Give the paths of the files of a known data set in :func:`data_folder`.
+
+    If some are not there, or have the wrong size, the error says what to do.
+
+    Examples
+    --------
+    >>> from eigenlabel.datasets import find
+    >>> find("emotion")
+    Traceback (most recent call last):
+    ...
+    eigenlabel.datasets.files.DataError: emotion: no known data set; did you mean emotions, ...
+    """
+    entry, folder = get(name), data_folder()
+    for file in entry.files:
+        state = file.state(folder)
+        if state != "there":
+            raise DataError(folder / file.path, f"{state}, a file of {name}. {entry.advice()}")
+    return [folder / file.path for file in entry.files]

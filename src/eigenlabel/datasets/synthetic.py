@@ -1,0 +1,69 @@
+"""Planted data: labels that really share a subspace."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from eigenlabel.datasets.dataset import Dataset
+from eigenlabel.inputs.validation import check_number
+
+
+def make_shared_subspace(
+    n_samples: int = 1000,
+    n_features: int = 50,
+    n_labels: int = 20,
+    n_components: int = 3,
+    *,
+    prevalence: float = 0.15,
+    noise: float = 0.3,
+    random_state: Any = None,
+) -> Dataset:
+    """Draw samples whose labels all depend on the same few directions of X.
+
+    ``Y = (X Theta' V + noise > cut)`` with Theta of ``n_components`` orthonormal rows, columns of
+    V of unit length, Gaussian X and a cut per label. Labels occur with ``prevalence`` in the
+    geometric mean, and differ by up to a factor of three either way.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_labels, n_components : int >= 1
+    prevalence : share of positives of a middling label, up to 1/3
+    noise : standard deviation of the noise, against 1 of the signal
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    Dataset with ``truth["components"]`` (r, d) and ``truth["loadings"]`` (r, m)
+
+    Examples
+    --------
+    >>> from eigenlabel.datasets import make_shared_subspace
+    >>> make_shared_subspace(random_state=0)
+    Dataset(1000 samples, 50 features, 20 labels; planted shared subspace, dimension 3)
+    """
+    for name, value in (
+        ("n_samples", n_samples),
+        ("n_labels", n_labels),
+        ("n_features", n_features),
+    ):
+        check_number(name, value, 1, integer=True)
+    check_number("n_components", n_components, 1, n_features, integer=True)
+    check_number("prevalence", prevalence, 1e-9, 1 / 3)
+    check_number("noise", noise, 0)
+    rng = check_random_state(random_state)
+    Theta = np.linalg.qr(rng.standard_normal((n_features, n_components)))[0].T
+    V = rng.standard_normal((n_components, n_labels))
+    V /= np.linalg.norm(V, axis=0)
+    X = rng.standard_normal((n_samples, n_features))
+    signal = X @ Theta.T @ V + noise * rng.standard_normal((n_samples, n_labels))
+    share = prevalence * 3 ** rng.uniform(-1, 1, n_labels)
+    cuts = np.array([np.quantile(signal[:, j], 1 - share[j]) for j in range(n_labels)])
+    return Dataset(
+        X=X,
+        Y=(signal > cuts).astype(np.int64),
+        feature_names=np.array([f"feature_{j}" for j in range(n_features)]),
+        label_names=np.array([f"label_{j}" for j in range(n_labels)]),
+        source=f"planted shared subspace, dimension {n_components}",
+        truth={"components": Theta, "loadings": V},
+    )

@@ -1,0 +1,1 @@
+"""Tables: columns, their roles, and the features and labels made of them."""

@@ -1,0 +1,166 @@
+"""From the columns of a table to features: numbers, dates and categories."""
+
+from typing import Any
+
+import numpy as np
+
+from eigenlabel.datasets.files import DataError
+from eigenlabel.datasets.like import unknown_values
+from eigenlabel.datasets.tables.columns import (
+    Dates,
+    Lists,
+    Table,
+    Words,
+    is_absent,
+    looks_like_dates,
+    read_date,
+    read_number,
+    refusal,
+    without,
+)
+from eigenlabel.datasets.tables.odd import Odd, about_absent, known_numbers, settle
+from eigenlabel.datasets.tables.roles import Options, shorten, show
+from eigenlabel.linalg.machine import memory_limit
+
+MANY_VALUES, MANY_SAMPLES = 0.5, 20
+
+
+def column_block(
+    table: Table, names: list[str], options: Options, like: Any, notes: list[str]
+) -> tuple[np.ndarray, dict[str, tuple[str, ...]], dict[str, str]]:
+    """Return the values of the columns that are features, the categories, and the types."""
+    n, d = table.height, len(names)
+    if 8 * n * d > memory_limit() / 2:
+        raise DataError(table.path, f"{n:,} x {d:,} values do not fit into memory; use iterate")
+    X, categories, types = np.empty((n, d)), {}, {}
+    for name in names:
+        if like is None:
+            column, kind, values = _new_column(table, name, notes)
+        else:
+            column, kind, values = _known_column(table, name, options.strict, like, notes)
+        if column is None:
+            continue
+        X[:, len(types)], types[name] = column, kind
+        if kind == "category":
+            categories[name] = values
+    return X[:, : len(types)], categories, types
+
+
+def _new_column(
+    table: Table, name: str, notes: list[str]
+) -> tuple[np.ndarray | None, str, tuple[str, ...]]:
+    """Return the numbers, the type and the values of a column; None if it names the samples."""
+    column, odd = table.column(name), None
+    if isinstance(column, Words):
+        column, odd = settle(table, name, column, notes)
+    if isinstance(column, Words) and looks_like_dates(column):
+        column = _read_dates(table, name, column)
+    if isinstance(column, Dates):
+        return column.days, "date", ()
+    if isinstance(column, Words):
+        named = _names_samples(name, column, odd, notes)
+        codes = None if named else _positions(table, name, column, odd, notes)
+        return codes, "category", tuple(column.values)
+    if isinstance(column, Lists):
+        raise refusal(table, name, "lists")
+    return column, "number", ()
+
+
+def _known_column(
+    table: Table, name: str, strict: bool, like: Any, notes: list[str]
+) -> tuple[np.ndarray, str, tuple[str, ...]]:
+    """Return the numbers, the type and the values of a column that like has."""
+    if name in like.categories:
+        values = tuple(like.categories[name])
+        return _known_values(table, name, values, strict, notes), "category", values
+    column = table.column(name)
+    if getattr(like, "column_types", {}).get(name) == "date":
+        if not isinstance(column, Dates):
+            words = table.words(name)
+            notes += about_absent(table, name, words)
+            column = _read_dates(table, name, without(words, is_absent))
+        return column.days, "date", ()
+    if isinstance(column, Words):
+        numbers = known_numbers(table, name, column, notes)
+        column = column if numbers is None else numbers
+    if not isinstance(column, np.ndarray):
+        raise _not_numbers(table, name, column)
+    return column, "number", ()
+
+
+def _read_dates(table: Table, name: str, words: Words) -> Dates:
+    """Read the dates that words spell; raise DataError for any other word."""
+    slashes = next((value for value in words.values if "/" in value), None)
+    if slashes is not None:
+        raise table.fault(
+            f"column {name!r} holds dates such as {shorten(slashes)}, whose order of day and month "
+            f"is unknown; write 2024-01-31, or leave it out with drop={name!r}"
+        )
+    days = [read_date(value) for value in words.values]
+    if None in days:
+        row = int(np.argmax(np.array([*(day is None for day in days), False])[words.codes]))
+        value = shorten(words.values[words.codes[row]])
+        raise table.fault(f"{name!r} is {value}, not a date such as 2024-01-31", row)
+    return Dates(np.array([*days, np.nan], dtype=float)[words.codes])
+
+
+def _names_samples(name: str, words: Words, odd: Odd | None, notes: list[str]) -> bool:
+    """Return True if all samples have different words: they are names or texts, not categories."""
+    filled = int((words.codes >= 0).sum())
+    if not MANY_SAMPLES < filled == len(words.values):
+        return False
+    if odd is not None:
+        notes.append(odd.note("left out, as every sample has another value"))
+        return True
+    notes.append(
+        f"column {name!r} has another value in every sample: left out; pass text={name!r} to count "
+        f"its words, samples={name!r} if it names the samples"
+    )
+    return True
+
+
+def _positions(
+    table: Table, name: str, words: Words, odd: Odd | None, notes: list[str]
+) -> np.ndarray:
+    """Return the positions of words in their sorted list."""
+    if odd is not None:
+        notes.append(odd.note("read as categories"))
+    elif len(words.values) > max(MANY_SAMPLES, MANY_VALUES * table.height):
+        notes.append(
+            f"column {name!r} has {len(words.values):,} different values in {table.height:,} "
+            f"samples; pass text={name!r} to count words, samples={name!r} or drop={name!r}"
+        )
+    return np.where(words.codes < 0, np.nan, words.codes)
+
+
+def _known_values(
+    table: Table, name: str, values: tuple[str, ...], strict: bool, notes: list[str]
+) -> np.ndarray:
+    """Return the positions of words in a known list; a word that is not in it is missing."""
+    words = table.words(name)
+    position = {value: float(i) for i, value in enumerate(values)}
+    found = np.array([*(position.get(v, np.nan) for v in words.values), np.nan])[words.codes]
+    strange = np.isnan(found) & (words.codes >= 0)
+    if strange.any() and strict:
+        row = int(np.argmax(strange))
+        value = shorten(words.values[words.codes[row]])
+        raise table.fault(f"{name!r} is {value}, not one of {show(values)}; pass like=", row)
+    if strange.any():
+        notes.append(unknown_values(name, int(strange.sum()), values))
+    return found
+
+
+def _not_numbers(table: Table, name: str, column: Any) -> DataError:
+    if isinstance(column, Lists):
+        return refusal(table, name, "lists")
+    if isinstance(column, Dates):
+        return table.fault(f"column {name!r} holds dates, not numbers as in like")
+    row, value = odd_cell(column)
+    return table.fault(f"{name!r} is {shorten(value)}, not a number", row)
+
+
+def odd_cell(words: Words) -> tuple[int, str]:
+    """Find the first cell that is not a number."""
+    odd = [read_number(v, comma=True) is None and not is_absent(v) for v in words.values]
+    row = int(np.argmax(np.array([*odd, False])[words.codes]))
+    return row, words.values[words.codes[row]]

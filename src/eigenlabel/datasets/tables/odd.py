@@ -1,0 +1,135 @@
+"""Columns of words that are numbers or dates but for a few cells, and what to say about them."""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from eigenlabel.datasets.tables.columns import (
+    CODE,
+    DATE,
+    MISSING,
+    Table,
+    Words,
+    holds_codes,
+    is_absent,
+    read_filled,
+    read_number,
+    without,
+)
+from eigenlabel.datasets.tables.roles import shorten
+
+MOST = 0.9  # of the cells of a column are numbers, so that the others are odd
+LONGEST = 40  # characters of a number that somebody wrote
+SIGN = r"(?:[$€£¥%]|USD|EUR|GBP|CHF)"
+GROUPED = r"\d{1,3}([.,' \u00a0\u202f])\d{3}(?:\1\d{3})*(?:[.,]\d+)?"
+WRITTEN = re.compile(
+    rf"[+-]?{SIGN}?\s?[+-]?(?:{GROUPED}|\d+[.,]?\d*|[.,]\d+)\s?{SIGN}?", re.ASCII | re.IGNORECASE
+)
+
+
+class Odd(NamedTuple):
+    """What is odd about a column of words, and what to do about it."""
+
+    reason: str
+    advice: str
+
+    def note(self, fate: str) -> str:
+        """Return the note that says what became of the column."""
+        return f"{self.reason}: it is {fate}; {self.advice}"
+
+
+def settle(
+    table: Table, name: str, words: Words, notes: list[str]
+) -> tuple[Words | np.ndarray, Odd | None]:
+    """Return a column of words as numbers if it is text that spells them, else as words.
+
+    Words such as n/a count as missing among numbers and among dates. Words that stay words, but
+    look like numbers or dates for the most part, come with what is odd about them.
+    """
+    filled = without(words, is_absent)
+    if not filled.values:
+        return words, None
+    if all(DATE.fullmatch(value) for value in filled.values):
+        notes += about_absent(table, name, words)
+        return filled, None
+    if table.typed or holds_codes(filled):
+        return words, _find_odd(table, name, words if table.typed else filled)
+    numbers = read_filled(words, table.comma)
+    if numbers is None:
+        return words, _find_odd(table, name, filled)
+    table.check_infinite(name, numbers)
+    notes += about_absent(table, name, words, MISSING)
+    return numbers, None
+
+
+def known_numbers(table: Table, name: str, words: Words, notes: list[str]) -> np.ndarray | None:
+    """Return the numbers of a column that holds numbers in like, None if it has other words."""
+    numbers = read_filled(words, table.comma)
+    if numbers is None:
+        return None
+    table.check_infinite(name, numbers)
+    notes += about_absent(table, name, words, MISSING)
+    if holds_codes(words):
+        notes.append(
+            f"column {name!r} holds codes with leading zeros, which are read as numbers as in like"
+        )
+    return numbers
+
+
+def about_absent(
+    table: Table, name: str, words: Words, usual: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """Return a note on the words that count as missing, unless all of them are usual ones."""
+    found = _first(table, words, [is_absent(v) and v.strip() not in usual for v in words.values])
+    return (f"column {name!r} has {found}, read as missing",) if found else ()
+
+
+def _find_odd(table: Table, name: str, words: Words) -> Odd | None:
+    """Return what is odd about a column most of whose cells are numbers or dates."""
+    plain = [read_number(value, table.comma) is not None for value in words.values]
+    advice = "correct or empty these cells"
+    if all(plain) and table.typed:
+        return None
+    if all(plain):
+        found = _first(table, words, [CODE.fullmatch(v) is not None for v in words.values])
+        reason = f"column {name!r} holds codes with leading zeros, {found}"
+        return Odd(reason, f"remove the zeros if they are numbers, or pass drop={name!r}")
+    if table.typed:
+        advice += " and turn the column into numbers or dates"
+    for kind, fits in (
+        ("numbers", plain),
+        ("dates", [DATE.fullmatch(value) is not None for value in words.values]),
+    ):
+        if _share(words, fits) >= MOST:
+            odd = _first(table, words, [not fit for fit in fits])
+            return Odd(f"column {name!r} holds {kind} except for {odd}", advice)
+    written = [_spells_number(value) for value in words.values]
+    if _share(words, written) < MOST:
+        return None
+    odd = [w and not p for w, p in zip(written, plain, strict=True)]
+    reason = f"column {name!r} holds numbers with signs or commas, {_first(table, words, odd)}"
+    return Odd(reason, "write numbers such as 1234.5")
+
+
+def _spells_number(word: str) -> bool:
+    """Return True for a number with signs or commas; a long word would take quadratic time."""
+    return len(word) <= LONGEST and WRITTEN.fullmatch(word.strip()) is not None
+
+
+def _share(words: Words, fits: list[bool]) -> float:
+    """Return the share of the cells with a word whose word fits."""
+    there = words.codes[words.codes >= 0]
+    return float(np.mean(np.array(fits)[there])) if there.size else 0.0
+
+
+def _first(table: Table, words: Words, wanted: list[bool]) -> str:
+    """Return the number of the wanted cells with the first as an example, "" if there is none."""
+    cells = np.flatnonzero(np.array([*wanted, False])[words.codes])
+    if not cells.size:
+        return ""
+    row = int(cells[0])
+    line = table.line(row)
+    place = f"row {row}" if line is None else f"line {line}"
+    example = shorten(words.values[words.codes[row]])
+    return f"{cells.size:,} cell{'s' * (cells.size > 1)} such as {example} ({place})"

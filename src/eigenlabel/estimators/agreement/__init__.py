@@ -1,0 +1,1 @@
+"""Agreement of views: KGHA (Xiong et al.), ridge taggers, multiset CCA, homogeneity analysis."""

@@ -1,0 +1,304 @@
+"""Homogeneity analysis of categorical tables, known as multiple correspondence analysis."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from eigenlabel.estimators.agreement.categories import MISSING, UNKNOWN, encode, find_categories
+from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
+from eigenlabel.inputs.validation import check_choice, check_number, check_table
+from eigenlabel.inputs.warning import warn
+from eigenlabel.linalg.agreement import HatSum, Term, alternate
+from eigenlabel.linalg.hats import IndicatorHat
+from eigenlabel.linalg.numerics import descending_eigh, fix_signs
+
+DENSE = 2000  # up to so many categories their matrix is decomposed whole
+
+
+class HomogeneityAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Place samples and categories in one space, samples near the categories they have.
+
+    With G_j the indicator matrix of variable j of J (Eqs. 9 to 12 of paper 003; Michailidis and de
+    Leeuw, 1998):
+
+        min over X, Y_j:  1/J sum_j |X - G_j Y_j|^2   subject to   1'X = 0,  X'X = I
+
+    The scores X are the left singular vectors of the scaled indicator matrix next to the constant
+    one; Y_j holds the means of the scores in each category. That is multiple correspondence
+    analysis, with scores of unit length.
+
+    Cost: one sparse product and an eigenproblem between categories; the indicator matrix is never
+    densified.
+
+    Parameters
+    ----------
+    n_components : int >= 1, default=2
+        Dimensions; fewer where the categories have not so many.
+    missing : "error", "category" or "passive"
+        Missing values (None, NaN, null) are refused, or are a category of their own, or have no
+        part: a sample then counts in the constraints by the share of variables it has.
+    unknown : "error" or "passive"
+        Categories of new samples that were not there in fit are refused, or have no part.
+    solver : "eigen" or "als"
+        The singular vectors themselves, or alternating least squares (Eqs. 13 to 15).
+    n_sweeps, tol, random_state : of "als", as in :class:`KGHA`
+
+    Attributes
+    ----------
+    object_scores_ : (n_samples, n_components_), X; zero for a sample without any value
+    quantifications_ : list of (n_categories, n_components_), Y_j, by variable
+    categories_ : list of the categories of each variable, None standing for missing values
+    discrimination_ : (n_variables, n_components_), variance between a variable's categories
+    eigenvalues_ : (n_components_,), the means of the columns of ``discrimination_``, descending
+    inertia_ : the sum of all eigenvalues; categories / variables - 1 if nothing is missing
+    explained_inertia_ratio_ : (n_components_,)
+    coverage_ : (n_samples,), share of variables that a sample has
+    objective_ : (sweeps + 1,), solver="als" only
+    n_components_, n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> from eigenlabel import HomogeneityAnalysis
+    >>> table = [["red", "round"], ["red", "round"], ["blue", "round"], ["blue", "long"]]
+    >>> model = HomogeneityAnalysis(1).fit(table)
+    >>> model.categories_
+    [['blue', 'red'], ['long', 'round']]
+    >>> model.quantifications_[0].round(3).ravel().tolist()
+    [0.444, -0.444]
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        missing: str = "error",
+        unknown: str = "error",
+        solver: str = "eigen",
+        n_sweeps: int = 1000,
+        tol: float = 1e-6,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.missing = missing
+        self.unknown = unknown
+        self.solver = solver
+        self.n_sweeps = n_sweeps
+        self.tol = tol
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None) -> "HomogeneityAnalysis":  # noqa: ARG002
+        """Fit to a table of categories.
+
+        Parameters
+        ----------
+        X : (n_samples, n_variables), frame or array of strings, numbers or anything comparable
+        y : not used
+        """
+        check_number("n_components", self.n_components, 1, integer=True)
+        check_choice("missing", self.missing, ("error", "category", "passive"))
+        check_choice("unknown", self.unknown, ("error", "passive"))
+        check_choice("solver", self.solver, ("eigen", "als"))
+        check_number("n_sweeps", self.n_sweeps, 1, integer=True)
+        check_number("tol", self.tol, 0)
+        columns = check_table(self, X, reset=True)
+        self.categories_ = [find_categories(c, self.missing == "category") for c in columns]
+        empty = [j for j, found in enumerate(self.categories_) if not found]
+        if empty:
+            raise ValueError(
+                f"Variable {self._name(empty[0])} is missing for every sample: leave it out."
+            )
+        codes = self._encode(columns)
+        self.coverage_ = np.mean([code >= 0 for code in codes], axis=0)
+        if np.count_nonzero(self.coverage_) < 2:
+            raise ValueError("Fewer than 2 samples have any value: nothing can be compared.")
+        G = [_indicator(c, len(k)) for c, k in zip(codes, self.categories_, strict=True)]
+        self._solve(G)
+        return self
+
+    def _name(self, j: int) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        return str(j) if names is None else repr(str(names[j]))
+
+    def _encode(self, columns: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Give the positions of values among the categories; negative where they have no part."""
+        codes = [encode(c, known) for c, known in zip(columns, self.categories_, strict=True)]
+        for j, (column, code) in enumerate(zip(columns, codes, strict=True)):
+            lost, strange = code == MISSING, code == UNKNOWN
+            if self.missing == "error" and lost.any():
+                raise ValueError(
+                    f"Variable {self._name(j)} is missing (NaN or None) in row "
+                    f"{int(lost.argmax())}: use missing='category' or missing='passive'."
+                )
+            if self.unknown == "error" and strange.any():
+                raise ValueError(
+                    f"Variable {self._name(j)} has the category {column[strange][0]!r}, which was "
+                    "not there in fit: use unknown='passive' to leave it out."
+                )
+        return codes
+
+    def _solve(self, G: Sequence[Any]) -> None:
+        vars(self).pop("objective_", None)  # of an earlier fit by the other solver
+        here = self.coverage_ > 0
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        whole = sp.hstack(G, format="csr")[here]
+        sizes = np.asarray(whole.sum(axis=0), dtype=float).ravel()
+        root = np.sqrt(self.coverage_[here] * len(G))
+        # The singular values of B are the roots of the eigenvalues, the first of them trivial.
+        B = (sp.diags_array(1 / root) @ whole @ sp.diags_array(1 / np.sqrt(sizes))).tocsr()
+        self.inertia_ = float((B.data**2).sum()) - 1.0
+        p = min(self.n_components, B.shape[0] - 1, B.shape[1] - 1)
+        if self.solver == "eigen":
+            values, Z = _singular(B, sizes, p, rng)
+        else:
+            values, Z = self._alternate([g[here] for g in G], p, rng)
+        X = np.zeros((len(here), len(values)))
+        X[here] = fix_signs(Z) / np.sqrt(self.coverage_[here])[:, None]
+        self._store(G, X, values)
+
+    def _alternate(
+        self, G: Sequence[Any], p: int, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        rows = [np.flatnonzero(np.diff(g.indptr)) for g in G]
+        n = G[0].shape[0]
+        terms = [
+            Term(IndicatorHat(g[r]), 1 / len(G), None if len(r) == n else r)
+            for g, r in zip(G, rows, strict=True)
+        ]
+        sweeps = alternate(HatSum(n, terms), p, self.n_sweeps, self.tol, rng)
+        self.objective_ = sweeps.objective
+        if self.tol and sweeps.change >= self.tol:
+            warn(
+                f"Alternating least squares still turned the scores by {sweeps.change:.1e} (wanted "
+                f"{self.tol:.0e}) after {self.n_sweeps} sweeps: use solver='eigen', or more.",
+                ConvergenceWarning,
+            )
+        return sweeps.values, sweeps.Z
+
+    def _store(self, G: Sequence[Any], X: np.ndarray, values: np.ndarray) -> None:
+        self.object_scores_, self.eigenvalues_ = X, values
+        self.quantifications_, between = [], []
+        for g in G:
+            sizes = np.asarray(g.sum(axis=0), dtype=float).ravel()[:, None]
+            Y = np.asarray(g.T @ X) / sizes  # Eq. 13
+            self.quantifications_.append(Y)
+            between.append((sizes * Y**2).sum(axis=0))
+        self.discrimination_ = np.array(between)
+        scale = self.inertia_ if self.inertia_ > 0 else 1.0
+        self.explained_inertia_ratio_ = values / scale
+        self.n_components_ = len(values)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Score samples by the mean quantification of their categories, over the eigenvalues.
+
+        Training samples get their object scores.
+
+        Returns
+        -------
+        (n_samples, n_components_); zero for a sample without any known value
+        """
+        check_is_fitted(self)
+        codes = self._encode(check_table(self, X, reset=False))
+        total, count = np.zeros((len(codes[0]), self.n_components_)), np.zeros(len(codes[0]))
+        for code, Y in zip(codes, self.quantifications_, strict=True):
+            known = code >= 0
+            total[known] += Y[code[known]]
+            count += known
+        return total / (np.maximum(count, 1)[:, None] * self.eigenvalues_)
+
+    def biplot(
+        self, ax: Any = None, *, dimensions: tuple[int, int] = (0, 1), samples: bool = True
+    ) -> Any:
+        """Draw samples as dots and categories by name, a colour for each variable.
+
+        Needs matplotlib: ``pip install eigenlabel[plot]``.
+
+        Parameters
+        ----------
+        ax : matplotlib axes to draw on, new ones by default
+        dimensions : the two to draw
+        samples : draw them, or categories alone
+
+        Returns
+        -------
+        the axes
+        """
+        check_is_fitted(self)
+        for d in dimensions:
+            check_number("dimensions", d, 0, self.n_components_ - 1, integer=True)
+        if ax is None:
+            ax = _new_axes()
+        a, b = dimensions
+        if samples:
+            ax.plot(*self.object_scores_[:, [a, b]].T, ".", color="0.8", zorder=0)
+        for j, (known, Y) in enumerate(zip(self.categories_, self.quantifications_, strict=True)):
+            (drawn,) = ax.plot(Y[:, a], Y[:, b], "^", label=self._name(j).strip("'"))
+            for category, point in zip(known, Y[:, [a, b]], strict=True):
+                name = "missing" if category is None else str(category)
+                ax.annotate(name, point, color=drawn.get_color())
+        for d, label in ((a, ax.set_xlabel), (b, ax.set_ylabel)):
+            label(f"dimension {d} ({self.explained_inertia_ratio_[d]:.1%} of inertia)")
+        ax.legend(title="variable")
+        return ax
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
+
+def _new_axes() -> Any:
+    try:
+        from matplotlib import pyplot  # noqa: PLC0415 - only drawing needs it
+    except ImportError as error:
+        raise ImportError(
+            "biplot draws with matplotlib: pip install eigenlabel[plot], or pip install matplotlib."
+        ) from error
+    return pyplot.subplots()[1]
+
+
+def _indicator(codes: np.ndarray, n_categories: int) -> sp.csr_array:
+    """Give the 0/1 matrix (n, categories) of codes; a row without a category is empty."""
+    here = codes >= 0
+    indptr = np.concatenate([[0], np.cumsum(here)]).astype(np.int32)
+    parts = (np.ones(int(here.sum())), codes[here].astype(np.int32), indptr)
+    return sp.csr_array(parts, shape=(len(codes), n_categories))
+
+
+def _singular(
+    B: Any, sizes: np.ndarray, p: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give the p largest squared singular values of B next to the trivial one, and left vectors."""
+    k = B.shape[1]
+    v = np.sqrt(sizes / sizes.sum())  # B'B v = v
+    if k <= DENSE or 5 * p > k:
+        M = (B.T @ B).toarray() - 2 * np.outer(v, v)  # the trivial one goes to the far end
+        values, V = descending_eigh(M)
+        values, V = values[:p], V[:, :p]
+    else:
+
+        def product(x: np.ndarray) -> np.ndarray:
+            x = x.ravel()
+            return np.asarray(B.T @ (B @ x)) - 2 * v * (v @ x)
+
+        operator = LinearOperator((k, k), matvec=product, dtype=np.float64)
+        start = rng.standard_normal(k)
+        values, V = eigsh(operator, p, which="LA", v0=start, ncv=min(k, 2 * p + 20))
+        values, V = values[::-1], V[:, ::-1]
+    keep = values > k * np.finfo(float).eps
+    left = np.asarray(B @ V[:, keep]) / np.sqrt(values[keep])
+    return values[keep], left

@@ -1,0 +1,1 @@
+"""Multi-task sparse discriminant analysis, MtSDA (Han et al. 2010)."""

@@ -1,0 +1,1 @@
+"""Labels that spread over similarity graphs."""

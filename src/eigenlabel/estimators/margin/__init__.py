@@ -1,0 +1,1 @@
+"""Margin methods: ASO and SVM-perf."""

@@ -1,0 +1,1 @@
+"""Estimators around other estimators: thresholds, tuned dimensions, one-vs-rest search."""

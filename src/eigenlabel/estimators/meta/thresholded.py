@@ -1,0 +1,250 @@
+"""Thresholds for any multi-label classifier that scores."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.model_selection import cross_val_predict
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from eigenlabel.estimators.subspace.many_labels import MANY, join_decisions
+from eigenlabel.inputs.fitting import all_or_nothing
+from eigenlabel.inputs.validation import (
+    check_jobs,
+    check_row_weights,
+    is_estimator,
+    routing_enabled,
+    take_rows,
+    take_samples,
+)
+from eigenlabel.inputs.views import Views, is_several
+from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.linalg.machine import memory_limit
+from eigenlabel.linalg.operators import row_blocks
+from eigenlabel.linalg.sizes import readable
+from eigenlabel.model_selection.reading import as_matrix, score_method, scores_matrix
+from eigenlabel.model_selection.routing import make_router, route_fit
+from eigenlabel.model_selection.search import check_folds
+from eigenlabel.thresholds import Rule, Top, Zero, get_rule
+
+ARRAYS = 6  # of samples x labels that fitting thresholds holds at once
+
+
+def _delegates(method: str) -> Any:
+    def check(self: "ThresholdedClassifier") -> bool:
+        getattr(getattr(self, "estimator_", self.estimator), method)
+        return True
+
+    return check
+
+
+class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Give a multi-label classifier the thresholds that its scores deserve.
+
+    Scores of all samples are collected by cross-validation, a rule of ``eigenlabel.thresholds``
+    turns them into one threshold per label, and the classifier is fitted again on all samples.
+    A vector y has no label sets; there the classifier decides by itself.
+
+    A sparse y of 10,000 labels or more stays sparse, and label sets are decided in pieces of rows:
+    for the rules "zero" and "top", which need no scores (``cv`` has no use then).
+
+    Cost: the classifier's own fit, times the number of folds plus one.
+
+    Parameters
+    ----------
+    estimator : classifier with decision_function or predict_proba that takes a label matrix
+    strategy : str or rule, default="mixed"
+        "zero", "f1", "fbr", "global", "top", "proportional", "mixed", or a rule with its own
+        settings such as ``thresholds.Mixed(weight=0.5)``.
+    cv : int, splitter, iterable or None
+        Where held-out scores come from, an int being a MultilabelStratifiedKFold. None takes the
+        scores of the training samples, as the papers did: optimistic for flexible models.
+    n_jobs : int or None
+        Folds fitted in parallel.
+
+    Attributes
+    ----------
+    estimator_ : the fitted classifier
+    thresholds_ : (n_labels,), absent for a vector y
+    oof_scores_ : (n_samples, n_labels), the scores they were fitted to, absent for a vector y and
+        for a sparse y of many labels
+    classes_ : as in the classifier
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.multiclass import OneVsRestClassifier
+    >>> from eigenlabel import ThresholdedClassifier, metrics
+    >>> from eigenlabel.datasets import make_shared_subspace
+    >>> data = make_shared_subspace(1000, noise=1.0, random_state=0)
+    >>> train, test = slice(500), slice(500, 1000)
+    >>> plain = OneVsRestClassifier(LogisticRegression()).fit(data.X[train], data.Y[train])
+    >>> tuned = ThresholdedClassifier(plain).fit(data.X[train], data.Y[train])
+    >>> before, after = (
+    ...     metrics.f1_macro(data.Y[test], m.predict(data.X[test])) for m in (plain, tuned)
+    ... )
+    >>> after > before
+    True
+    """
+
+    def __init__(
+        self, estimator: Any, *, strategy: str | Rule = "mixed", cv: Any = 5, n_jobs: Any = None
+    ) -> None:
+        self.estimator = estimator
+        self.strategy = strategy
+        self.cv = cv
+        self.n_jobs = n_jobs
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> "ThresholdedClassifier":
+        """Fit the classifier and its thresholds.
+
+        ``fit_params`` go to the classifier's fit and ``groups`` to the splitter (and to the
+        classifier if its fit takes them). With scikit-learn's metadata routing their requests
+        decide. Thresholds are fitted with the sample weights that the classifier gets.
+        """
+        check_jobs(self.n_jobs)
+        if not is_estimator(self.estimator):
+            raise TypeError(
+                "estimator must be a classifier with decision_function or predict_proba, got "
+                f"{self.estimator!r}."
+            )
+        self._rule = get_rule(self.strategy)
+        many = self._has_many_labels(y)
+        self._codec, Y = LabelCodec.fit_sparse(y) if many else LabelCodec.fit(y)
+        for name in ("thresholds_", "oof_scores_"):
+            vars(self).pop(name, None)  # of an earlier fit to a label matrix
+        routed = route_fit(self, fit_params, self.estimator)
+        params, weights = dict(routed.estimator.fit), None
+        if params.get("sample_weight") is not None:
+            weights = check_row_weights(params["sample_weight"], Y.shape[0])
+            params["sample_weight"] = weights
+        # Many classifiers, and cross_val_predict, take dense label matrices only, and
+        # OneVsRestClassifier mixes up the columns of an int8 one with more than 127 labels.
+        target = Y.astype(int) if self._codec.multilabel else y
+        self.estimator_ = clone(self.estimator).fit(X, target, **params)
+        if many:
+            self.thresholds_ = self._rule.fit_grid(np.zeros((1, Y.shape[1], 0)), Y.T, None)[0]
+        elif self._codec.multilabel:
+            self.oof_scores_ = self._collect_scores(
+                X, target, fit_params, params, routed.splitter.split
+            )
+            self.thresholds_ = self._rule.find_thresholds(self.oof_scores_, Y, weights)
+        if type(self._rule) is Zero and hasattr(self, "thresholds_"):
+            half = 0.5 if score_method(self.estimator_) == "predict_proba" else 0.0
+            self.thresholds_ += half  # the probability where both answers are equally likely
+        self.classes_ = getattr(self.estimator_, "classes_", self._codec.classes)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def _has_many_labels(self, y: Any) -> bool:
+        """Tell whether y can stay sparse; refuse held-out scores that do not fit."""
+        if not sp.issparse(y) or y.ndim != 2 or y.shape[1] < MANY:
+            return False
+        if type(self._rule) in (Zero, Top):
+            return True
+        (n, m), limit = y.shape, memory_limit()
+        needed = ARRAYS * 8.0 * n * m
+        if needed > limit:
+            raise MemoryError(
+                f"The rule {self._rule.name!r} compares held-out scores of all samples and labels: "
+                f"{ARRAYS} arrays of {n} x {m} numbers, {readable(needed)}; this machine has "
+                f"{readable(limit)}. Use strategy='top' or 'zero', which need none."
+            )
+        return False
+
+    def _collect_scores(
+        self,
+        X: Any,
+        y: Any,
+        given: dict[str, Any],
+        params: dict[str, Any],
+        split: dict[str, Any],
+    ) -> np.ndarray:
+        if self.cv is None:
+            return self._scores(self.estimator_, X)
+        X = Views(X) if is_several(X) else X  # several tables are split together
+        cv = check_folds(self.cv)
+        if y.shape[1] == 1:  # which cross_val_predict takes for classes
+            return self._collect_one(X, y, cv.split(X, y, **split), params)
+        if routing_enabled():  # cross_val_predict reads the requests itself
+            metadata = {"params": {name: v for name, v in given.items() if v is not None}}
+        else:
+            metadata = {"params": params, "groups": split.get("groups")}
+        response = cross_val_predict(
+            clone(self.estimator),
+            X,
+            y,
+            cv=cv,
+            n_jobs=self.n_jobs,
+            method=score_method(self.estimator_),
+            **metadata,
+        )
+        # The columns are those of the classes of all samples, as in the fit to all of them.
+        return as_matrix(
+            response, len(self._codec.classes), getattr(self.estimator_, "classes_", None)
+        )
+
+    def _collect_one(self, X: Any, y: Any, splits: Any, params: dict[str, Any]) -> np.ndarray:
+        """Collect held-out scores of a single label."""
+        scores = np.full((len(y), 1), np.nan)
+        for train, test in splits:
+            model = clone(self.estimator)
+            model.fit(*take_samples(model, X, y, train), **take_rows(X, params, train))
+            scores[test] = self._scores(model, take_samples(model, X, y, test, train)[0])
+        if np.isnan(scores).any():
+            raise ValueError(
+                f"cv={self.cv!r} leaves samples without held-out scores: its test parts must cover "
+                "all samples."
+            )
+        return scores
+
+    def predict(self, X: Any) -> Any:
+        """Give label sets by the thresholds, or what the classifier predicts for a vector y."""
+        check_is_fitted(self)
+        if not self._codec.multilabel:
+            return self.estimator_.predict(X)
+        if len(self.thresholds_) < MANY:
+            return self._decide(X)
+        X = X.tocsr() if sp.issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
+        rows = row_blocks(X.shape[0], len(self.thresholds_))
+        take = X.iloc if hasattr(X, "iloc") else X
+        return join_decisions([self._decide(take[piece]) for piece in rows])
+
+    def _decide(self, X: Any) -> Any:
+        scores = self._scores(self.estimator_, X)
+        return self._codec.decode(self._rule.decide(scores, self.thresholds_))
+
+    def _scores(self, estimator: Any, X: Any) -> np.ndarray:
+        return scores_matrix(estimator, X, len(self._codec.classes))
+
+    @available_if(_delegates("decision_function"))
+    def decision_function(self, X: Any) -> Any:
+        """Give the classifier's scores, before any threshold."""
+        check_is_fitted(self)
+        return self.estimator_.decision_function(X)
+
+    @available_if(_delegates("predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        """Give the classifier's probabilities."""
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(X)
+
+    def get_metadata_routing(self) -> Any:
+        """Return the requests of the classifier and the splitter."""
+        return make_router(self, self.cv, estimator=self.estimator)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if not is_estimator(self.estimator):  # fit reports it
+            return tags
+        inner = get_tags(self.estimator)
+        tags.input_tags = inner.input_tags
+        tags.classifier_tags = inner.classifier_tags
+        tags.target_tags = inner.target_tags
+        return tags

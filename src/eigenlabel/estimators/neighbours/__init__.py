@@ -1,0 +1,1 @@
+"""Nearest neighbours: ML-kNN, JEC, MBRM and TagProp."""

@@ -1,0 +1,1 @@
+"""Shared-subspace least squares, ML-LS (Ji et al. 2008, 2010)."""

@@ -1,0 +1,195 @@
+"""Non-negative weights of views: how much each one has to say about the labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize, nnls
+
+from eigenlabel.inputs.validation import check_choice, check_number
+from eigenlabel.inputs.views import per_view
+from eigenlabel.kernels.kernel import Kernel, strips
+from eigenlabel.linalg.hats import Hat
+
+RULES = ("alignment", "heldout")
+
+
+@dataclass(frozen=True)
+class TrainingView:
+    """One view of the training samples.
+
+    Attributes
+    ----------
+    rows : samples that the view has
+    kernel, samples : ``kernel(samples, samples)`` is its kernel matrix
+    hat : of ridge regression on it
+    """
+
+    rows: np.ndarray
+    kernel: Kernel
+    samples: Any
+    hat: Hat
+
+
+def find_weights(
+    given: Any, names: Sequence[str], views: Sequence[TrainingView], T: np.ndarray
+) -> np.ndarray:
+    """Give the weights of views (V,), of mean one, by a rule or as they are given."""
+    if given is None:
+        return np.ones(len(names))
+    if isinstance(given, str):
+        check_choice("view_weights", given, RULES)
+        rule = aligned_weights if given == "alignment" else heldout_weights
+        return to_mean_one(rule(views, T))
+    spread = per_view("view_weights", given, names)
+    for value in spread.values():
+        check_number("view_weights", value, 0)
+    weights = np.array([float(spread[name]) for name in names])
+    if not weights.any():
+        raise ValueError("view_weights are all zero: one at least must be positive.")
+    return to_mean_one(weights)
+
+
+def to_mean_one(weights: np.ndarray) -> np.ndarray:
+    """Scale weights to a mean of one; all zero become all one, for nothing tells views apart."""
+    return weights / weights.mean() if weights.any() else np.ones_like(weights)
+
+
+def common_rows(views: Sequence[TrainingView], n: int) -> np.ndarray:
+    """List the samples that every view has."""
+    common = np.arange(n)
+    for view in views:
+        common = np.intersect1d(common, view.rows, assume_unique=True)
+    if len(common) < 2:
+        raise ValueError(
+            f"Weights are found on samples that every view has, and there are {len(common)}: "
+            "give them as numbers."
+        )
+    return common
+
+
+def minimise_quadratic(M: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """Give v >= 0 with the smallest ``v'M v - 2 a'v``, M positive semi-definite."""
+    lam, Q = np.linalg.eigh((M + M.T) / 2)
+    keep = lam > max(lam[-1], 0.0) * len(M) * np.finfo(float).eps
+    if not keep.any():
+        return np.zeros(len(M))
+    root = np.sqrt(lam[keep])
+    return np.asarray(nnls(root[:, None] * Q[:, keep].T, (Q[:, keep].T @ a) / root)[0])
+
+
+def _strip(view: TrainingView, samples: Any, place: np.ndarray, rows: slice) -> np.ndarray:
+    """Give some rows of the kernel matrix of the chosen samples."""
+    K = view.kernel(samples[rows], samples)
+    return K[:, place] if view.kernel.name == "precomputed" else K
+
+
+def alignments(views: Sequence[TrainingView], T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give the inner products of centred kernels (V, V), and theirs with that of the labels (V,).
+
+    Frobenius products, from one pass over strips of the kernel matrices; n^2 V^2 operations and
+    the kernel values, no n x n matrix.
+    """
+    common = common_rows(views, len(T))
+    n, count = len(common), len(views)
+    places = [np.searchsorted(view.rows, common) for view in views]
+    samples = [view.samples[place] for view, place in zip(views, places, strict=True)]
+    Tc = T[common] - T[common].mean(axis=0)
+    products, labels = np.zeros((count, count)), np.zeros(count)
+    row_means = np.zeros((count, n))
+    for rows in strips(n, count * n):
+        K = [
+            _strip(view, s, place, rows)
+            for view, s, place in zip(views, samples, places, strict=True)
+        ]
+        for i, k in enumerate(K):
+            row_means[i, rows] = k.mean(axis=1)
+            labels[i] += float(np.einsum("ij,ij->", Tc[rows], k @ Tc))
+            for j in range(i + 1):
+                products[i, j] += float(np.einsum("ij,ij->", k, K[j]))
+    products = products + np.tril(products, -1).T
+    means = row_means.mean(axis=1)
+    # |K - r1' - 1r' + g|: what centring takes away, summed.
+    products += n**2 * np.outer(means, means) - 2 * n * (row_means @ row_means.T)
+    return products, labels
+
+
+def aligned_weights(views: Sequence[TrainingView], T: np.ndarray) -> np.ndarray:
+    """Weigh kernels of unit norm so that their sum is best aligned with that of the labels.
+
+    Centred alignment, ``<sum_j w_j K_j, T T'> / |sum_j w_j K_j|`` over w >= 0, is a quadratic
+    problem (Cortes, Mohri, Rostamizadeh, JMLR 2012).
+    """
+    M, a = alignments(views, T)
+    norms = np.sqrt(np.maximum(np.diag(M), 0.0))
+    norms[norms <= norms.max(initial=0.0) * np.finfo(float).eps * len(T)] = np.inf  # constant
+    return minimise_quadratic(M / np.outer(norms, norms), a / norms)
+
+
+def heldout_weights(views: Sequence[TrainingView], T: np.ndarray) -> np.ndarray:
+    """Weigh the views' leave-one-out predictions of the labels so that their sum fits best.
+
+    With H the hat matrix and h its diagonal, they are ``(H T - h T) / (1 - h)``.
+    """
+    common = common_rows(views, len(T))
+    mean = T.mean(axis=0)
+    right = T[common] - mean
+    predicted = []
+    for view in views:
+        h = view.hat.diagonal()[:, None]
+        own = T[view.rows] - mean
+        left_out = (view.hat.apply(own) - h * own) / np.maximum(1.0 - h, np.finfo(float).eps)
+        predicted.append(left_out[np.searchsorted(view.rows, common)].ravel())
+    S = np.array(predicted)
+    return minimise_quadratic(S @ S.T, S @ right.ravel())
+
+
+def loo_error(
+    weights: np.ndarray, kernels: Sequence[np.ndarray], T: np.ndarray, ridge: float
+) -> tuple[float, np.ndarray]:
+    """Give the leave-one-out squared error of kernel ridge regression, and its gradient (V,).
+
+    For ``K = sum_j w_j K_j`` of centred kernels, with an intercept: residuals are
+    ``(R T)_i / R_ii``, ``R = (K + c I)^-1 - 11' / (c n)``. Cost: n^3 a kernel.
+    """
+    n = len(T)
+    K = sum(w * k for w, k in zip(weights, kernels, strict=True))
+    R = np.linalg.inv(K + ridge * np.eye(n)) - 1 / (ridge * n)
+    RT, r = R @ T, np.diag(R)[:, None]
+    E = RT / r
+    gradient = np.empty(len(kernels))
+    for j, k in enumerate(kernels):
+        RK = R @ k
+        turned = (RK * R).sum(axis=1)[:, None]  # the diagonal of R K_j R
+        gradient[j] = 2 * float(np.sum(E * (E * turned - RK @ RT) / r))
+    return float(np.sum(E * E)) / T.size, gradient / T.size
+
+
+def heldout_sum(kernels: Sequence[np.ndarray], T: np.ndarray, ridge: float) -> np.ndarray:
+    """Give weights >= 0 of sum one of centred kernels whose sum predicts left-out labels best.
+
+    A local minimum, found from the best of equal weights and each kernel alone, and never worse
+    than those.
+    """
+    size = np.array([np.trace(k) for k in kernels])
+    telling = np.flatnonzero(size > size.max() * len(T) * np.finfo(float).eps)  # not constant
+    weights = np.zeros(len(kernels))
+    if not len(telling):
+        return weights
+    arguments = ([kernels[j] for j in telling], T, ridge)
+    m = len(telling)
+    starts = [np.full(m, 1 / m), *np.eye(m)]
+    start = min(starts, key=lambda w: loo_error(w, *arguments)[0])
+    found = minimize(
+        loo_error,
+        start,
+        arguments,
+        jac=True,
+        bounds=[(0.0, 1.0)] * m,
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 1, "jac": np.ones_like},
+        options={"maxiter": 100, "ftol": 1e-12},
+    )
+    moved = np.maximum(found.x, 0.0) / np.maximum(found.x, 0.0).sum()
+    weights[telling] = min(start, moved, key=lambda w: loo_error(w, *arguments)[0])
+    return weights

@@ -1,0 +1,1 @@
+"""Checks of what users pass in: data, parameters and views; and progress bars."""

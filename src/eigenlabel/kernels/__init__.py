@@ -1,0 +1,1 @@
+"""Kernels, distances and explicit kernel features."""

@@ -1,0 +1,1 @@
+"""Label matrices: how targets are read, checked and written back."""

@@ -1,0 +1,294 @@
+"""Projections that make features say most about targets, from one factor of the data.
+
+Maximise ``tr(P'Xc'T T'Xc P)`` subject to ``P'N P = I`` with ``N = scale Xc'Xc + ridge I``. With
+``C = N^-1 Xc'T``, a ridge solve, and ``(Xc'T)'C = W diag(s) W'`` of the size of T's columns, the
+answer is ``P = C W diag(s)^-1/2``.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from eigenlabel.linalg._types import Floats
+from eigenlabel.linalg.factors.exact import CovarianceFactor, Factor, GramFactor
+from eigenlabel.linalg.factors.kernel_krylov import KernelKrylovFactor
+from eigenlabel.linalg.factors.krylov import KrylovFactor
+from eigenlabel.linalg.numerics import descending_eigh, positive_count, rank_tolerance, turn_equal
+from eigenlabel.linalg.operators import CentredOperator, row_blocks
+
+
+@dataclass(frozen=True)
+class Directions:
+    """Coefficients (features or samples, r), best first, and all eigenvalues (k,)."""
+
+    coefficients: Floats
+    eigenvalues: Floats
+
+
+def without_constants(T: Floats) -> Floats:
+    """Centre the columns of T; what rounding leaves of constant ones is zero."""
+    Tc = T - T.mean(axis=0)
+    rounding = 4 * np.finfo(float).eps * np.linalg.norm(T, axis=0)
+    Tc[:, np.linalg.norm(Tc, axis=0) <= rounding] = 0.0
+    return np.asarray(Tc)
+
+
+def orthonormal_directions(operator: CentredOperator, T: Floats) -> Directions:
+    """Solve with N = I for features: the left singular vectors of ``Xc'T``.
+
+    Cost: one product with X per column of T and a thin SVD (d k^2); nothing is factored.
+    """
+    Tc = without_constants(T)
+    U, s, _ = scipy.linalg.svd(operator.rmatmat(Tc), full_matrices=False)
+    floor = s[0] * max(operator.shape) * float(np.finfo(float).eps) if s.size else 0.0
+    r = int(np.count_nonzero(s > floor))
+    return Directions(turn_equal(s[:r], U[:, :r]), s * s)
+
+
+BLOCK = 128  # random directions made orthonormal together
+SPANNED = 1e-12  # a direction is not new if no more of its squared length than this is
+
+
+def complement(
+    operator: CentredOperator,
+    P: Floats,
+    count: int,
+    constraint: tuple[float, float],
+    rng: np.random.RandomState,
+) -> Floats:
+    """Add random directions until there are ``count``, ``P'N P = I``; all there are if fewer.
+
+    Gram-Schmidt by blocks, each twice: once more for what rounding left. Cost: six products with
+    X a direction if scale > 0, and 4 d count^2 operations.
+    """
+    scale, ridge = constraint
+
+    def image(G: Floats) -> Floats:
+        return scale * operator.rmatmat(operator.matmat(G)) + ridge * G if scale else ridge * G
+
+    d, k = P.shape
+    P, drawn = np.hstack([P, np.empty((d, count - k))]), np.empty((d, 0))
+    while k < count:
+        if not drawn.shape[1]:
+            drawn = rng.standard_normal((min(BLOCK, count - k), d)).T
+        G = drawn
+        # With a ridge every direction has at least its length in N.
+        lengths = np.einsum("ij,ij->j", G, ridge * G if ridge else image(G))
+        for _ in range(2):
+            G = G - P[:, :k] @ (P[:, :k].T @ image(G))
+            G = _orthonormal(G, G.T @ image(G), lengths)
+            fresh = G.shape[1]
+            if not fresh:
+                return P[:, :k]
+            lengths = np.ones(fresh)
+        P[:, k : k + fresh] = G
+        k, drawn = k + fresh, drawn[:, fresh:]  # those left are tried with the new ones known
+    return P
+
+
+def _orthonormal(G: Floats, inner: Floats, lengths: Floats) -> Floats:
+    """Make columns with these inner products orthonormal, up to the first that is not new."""
+    R, stopped = scipy.linalg.lapack.dpotrf(inner)
+    new = np.diag(R) ** 2 > SPANNED * lengths
+    if stopped:
+        new[stopped - 1 :] = False
+    fresh = len(new) if new.all() else int(np.argmin(new))
+    if not fresh:
+        return G[:, :0]
+    return np.asarray(scipy.linalg.solve_triangular(R[:fresh, :fresh], G[:, :fresh].T, trans=1).T)
+
+
+def directions(factor: Factor, T: Floats, scale: float, ridge: float) -> Directions:
+    """Solve with N = scale Xc'Xc + ridge I; ``scale=0`` needs ``ridge > 0``."""
+    T = without_constants(T)
+    G = factor.gradient(T) * factor.total  # Xc'T in the factor's coefficients
+    C = factor.solve(T, [ridge / scale / factor.total])[0] / scale if scale else G / ridge
+    values, W = descending_eigh(factor.inner(G, C))
+    r = positive_count(values)
+    return Directions(C @ W[:, :r] / np.sqrt(values[:r]), np.maximum(values, 0.0))
+
+
+@dataclass(frozen=True)
+class RowSpace:
+    """Centred data in coordinates of their own rank: ``Z Z' = Xc Xc'`` with Z of full rank.
+
+    ``lift(P)`` turns directions for Z into the coefficients of the factor: ``Xc lift(P) = Z P``.
+    """
+
+    factor: "GramFactor | CovarianceFactor"
+    values: Floats  # squared lengths of Z's columns, descending
+    axes: Floats  # orthonormal coefficients (features or samples, p)
+
+    def keep(self, values: Floats) -> int:
+        """Count the descending eigenvalues of a problem in Z whose directions are not rounding."""
+        tol = 0.0
+        if isinstance(self.factor, GramFactor) and self.factor.operator is None:
+            tol = float(np.sqrt(self.factor.precision))
+        return positive_count(values, tol=tol)
+
+    def data(self) -> Floats:
+        """Give Z (n, p); its columns are orthogonal."""
+        if isinstance(self.factor, GramFactor):
+            return np.asarray(self.axes * np.sqrt(self.values))
+        return self.factor.operator.matmat(self.axes)
+
+    def lift(self, P: Floats) -> Floats:
+        """Give the coefficients of directions in Z."""
+        return np.asarray(self.axes @ (P / self._lengths()[:, None]))
+
+    def principal(self, count: int | None) -> Floats:
+        """Give the coefficients of the first axes themselves."""
+        return np.asarray(self.axes[:, :count] / self._lengths()[:count])
+
+    def _lengths(self) -> Floats:
+        dual = isinstance(self.factor, GramFactor)
+        return np.sqrt(self.values) if dual else np.ones(len(self.values))
+
+
+def row_space(factor: Factor) -> RowSpace:
+    """Find the principal axes of centred data, without the null ones.
+
+    The rounding of kernel values determines an axis up to ``precision / eigenvalue``, relative to
+    the largest eigenvalue. Axes of a kernel whose eigenvalues are below the root of the precision
+    are left out, so that those kept have half of all digits: the spectra of smooth kernels decay
+    without a gap, and their last axes would be rounding. Cost: one eigendecomposition of the
+    smaller side.
+    """
+    if isinstance(factor, (KrylovFactor, KernelKrylovFactor)):
+        raise MemoryError(
+            "The principal axes of the data need the smaller of its n x n and d x d matrices, "
+            "which does not fit in memory. Use fewer samples or features, or a projection that "
+            "does without: MDDM, CCA, OPLS, LDA, PLS, or PCA of a few components."
+        )
+    if isinstance(factor, GramFactor):
+        S, tolerance = factor.K, factor.tolerance
+        if factor.operator is None:
+            tolerance = max(tolerance, np.sqrt(factor.precision))
+    else:
+        S = factor.operator.covariance()
+        tolerance = rank_tolerance(max(factor.operator.shape), factor.operator.dtype)
+    values, axes = descending_eigh(S)
+    rank = int(np.count_nonzero(values > max(tolerance * values[0], 0.0)))
+    values, axes = values[:rank], axes[:, :rank]
+    if isinstance(factor, GramFactor) and factor.centre:
+        # The constant is a null vector of the centred matrix. What rounding leaves of it in weak
+        # axes would count a million times in products with the matrix as it was.
+        axes = axes - axes.mean(axis=0)
+    return RowSpace(factor, values, axes)
+
+
+FEW = 30  # Lanczos' method pays for less than a share 1 / FEW of all axes
+
+
+def leading_axes(operator: CentredOperator, count: int) -> Directions:
+    """Find the first principal axes of centred data by Lanczos' method; nothing is formed.
+
+    Raises scipy's ArpackError where it does not converge. Cost: some 2 to 5 products with X and
+    with X' for each axis.
+    """
+    n, d = operator.shape
+    if operator.squared_norm() <= 0:  # no sample differs from another
+        return Directions(np.zeros((d, 0)), np.zeros(0))
+
+    def product(v: Floats) -> Floats:
+        column = v.reshape(-1, 1)
+        if n <= d:
+            return operator.matmat(operator.rmatmat(column)).ravel()
+        return operator.rmatmat(operator.matmat(column)).ravel()
+
+    size = min(n, d)
+    start = np.random.RandomState(0).standard_normal(size)
+    square = LinearOperator((size, size), matvec=product, dtype=np.float64)
+    values, axes = eigsh(square, k=count, v0=start)
+    values, axes = values[::-1], axes[:, ::-1]
+    tolerance = rank_tolerance(max(operator.shape), operator.dtype)
+    rank = int(np.count_nonzero(values > max(tolerance * values[0], 0.0)))
+    values, axes = values[:rank], axes[:, :rank]
+    return Directions(operator.rmatmat(axes) / np.sqrt(values) if n <= d else axes, values)
+
+
+Product = Callable[[Floats], Floats]
+FADED = 1e-4  # a matrix of which no more than this is left is computed anew
+
+
+def covariance_directions(data: CentredOperator | GramFactor, T: Floats, count: int) -> Directions:
+    """Give SIMPLS's directions of largest covariance with T; scores have unit length.
+
+    Each is the leading left singular vector of ``S = Xc'T``, found from the k x k matrix ``S'S``;
+    then the direction that its scores have in X is taken out of S. Cost for each: two products of
+    X, or the kernel matrix, with one vector, a few operations for each entry of S and an
+    eigenvector of a k x k matrix.
+    """
+    scores: Product
+    back: Product
+    image: Product
+    if isinstance(data, GramFactor):
+        scores, back, image = data.K.__matmul__, _same, data.K.__matmul__
+        null = data.tolerance * float(np.linalg.norm(data.K, 1))
+    else:
+        scores, back, image, null = data.matmat, data.rmatmat, _same, 0.0
+    S, fresh = back(without_constants(T)), np.inf
+    image_S = image(S)  # S'image_S is S'S of the weights that S stands for
+    floor = float(np.vdot(S, image_S)) * (max(len(S), len(T)) * np.finfo(float).eps) ** 2
+    W, V = np.zeros((2, len(S), count))
+    image_V = V if image is _same else np.zeros_like(V)
+    M = S.T @ image_S
+    values: list[float] = []
+    for k in range(count):
+        top, q = _leading(M)
+        if top <= FADED * fresh:  # rounding of what M once was
+            M = S.T @ image_S
+            fresh, q = _leading(M)
+            top = fresh
+        r = S @ q
+        if top <= max(floor, null * float(np.vdot(r, r))):
+            break
+        r = r / np.sqrt(top)
+        t = scores(r)
+        t, length = t / np.linalg.norm(t), np.linalg.norm(t)
+        p = back(t)
+        for _ in range(2):  # once more for what rounding left
+            p = p - V[:, :k] @ (image_V[:, :k].T @ p)
+        image_p = image(p)
+        norm = np.sqrt(np.vdot(p, image_p))
+        W[:, k : k + 1], V[:, k : k + 1] = r / length, p / norm
+        image_V[:, k : k + 1] = image_p / norm
+        share = image_V[:, k] @ S
+        M -= np.outer(share, share)
+        _deduct(S, V[:, k], share)
+        if image_S is not S:
+            _deduct(image_S, image_V[:, k], share)
+        values.append(top)
+    return Directions(W[:, : len(values)], np.array(values))
+
+
+def _same(A: Floats) -> Floats:
+    return A
+
+
+def _leading(M: Floats) -> tuple[float, Floats]:
+    """Give the largest eigenvalue of a symmetric matrix, at least 0, and its vector as a column."""
+    last = len(M) - 1
+    values, vectors = scipy.linalg.eigh((M + M.T) / 2, subset_by_index=[last, last])
+    return max(float(values[0]), 0.0), vectors
+
+
+def _deduct(A: Floats, v: Floats, a: Floats) -> None:
+    """Take the outer product of v and a off A, in place and by rows."""
+    for rows in row_blocks(len(A), 16 * A.shape[1]):
+        A[rows] -= np.outer(v[rows], a)
+
+
+ROW_SPACE_ARRAYS = 12  # square arrays of a projection by row_space and generalised_directions
+
+
+def generalised_directions(A: Floats, B: Floats, *, largest: bool = True) -> Directions:
+    """Solve ``A p = lambda B p`` for symmetric A and positive definite B, ``p'B p = 1``."""
+    own = (((A + A.T) / 2).T, ((B + B.T) / 2).T)  # in the order that LAPACK overwrites
+    values, P = scipy.linalg.eigh(*own, overwrite_a=True, overwrite_b=True, check_finite=False)
+    if largest:
+        values, P = values[::-1], P[:, ::-1]
+    return Directions(P, values)

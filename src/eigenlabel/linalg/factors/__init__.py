@@ -1,0 +1,1 @@
+"""Factors of the training data: one protocol, one class per file."""

@@ -1,0 +1,302 @@
+"""Solve ``(M + s I) y = b`` for one symmetric positive semi-definite M and many shifts s.
+
+* A few shifts: one Cholesky factor each, p^3 / 3.
+* Many shifts: M = Z J Z' with J tridiagonal (LAPACK ``sytrd``, 4 p^3 / 3 in all); every shift is
+  then a tridiagonal solve, linear in p. That is accurate to eps * largest / smallest eigenvalue
+  of M + s I.
+* Shifts too small for that: a Cholesky factor of the matrix scaled to unit diagonal, which does
+  not mind badly scaled features, if its condition allows; else the eigendecomposition cut by the
+  rank rule, which gives the minimum-norm solution at s = 0.
+
+A reduced system works in *rotated* coordinates ``Z'y``, in which inner products are the same.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+from scipy.linalg import lapack
+
+from eigenlabel.linalg._types import Floats
+from eigenlabel.linalg.numerics import rank_tolerance
+from eigenlabel.linalg.operators import mirror, row_blocks
+from eigenlabel.linalg.threads import adapt_threads
+
+# A solve loses about eps * largest / smallest eigenvalue; what would lose more is treated apart.
+SAFE = float(np.sqrt(np.finfo(np.float64).eps))
+FEW_SHIFTS = 4
+COLUMNS = 1024  # that are rotated at once, so that their copy is small
+WORKSPACE = 32_000  # rows up to which SciPy's eigensolver can count its workspace
+
+
+@dataclass(frozen=True)
+class TridiagonalReduction:
+    """M = Z J Z' with J tridiagonal and Z a product of Householder reflectors."""
+
+    reflectors: Floats  # (p, p - 1), as LAPACK stores them; what lies in the last row is unused
+    tau: Floats
+    diagonal: Floats  # (p,)
+    off_diagonal: Floats  # (p - 1,)
+
+    def _apply(self, B: Floats, trans: str) -> Floats:
+        out = np.array(B, order="F")
+        for start in range(0, out.shape[1] if len(self.tau) else 0, COLUMNS):
+            tail = np.asfortranarray(out[1:, start : start + COLUMNS])
+            tail, _, info = lapack.dormqr(
+                "L", trans, self.reflectors, self.tau, tail, 64 * tail.shape[1], overwrite_c=1
+            )
+            _check_lapack("ormqr", info)
+            out[1:, start : start + COLUMNS] = tail
+        return out
+
+    def rotate(self, B: Floats) -> Floats:
+        """Z'B."""
+        return self._apply(B, "T")
+
+    def restore(self, R: Floats) -> Floats:
+        """Z R."""
+        return self._apply(R, "N")
+
+    def solve(self, R: Floats, shift: float) -> Floats:
+        """Rotated (M + shift)^-1 of a rotated right-hand side."""
+        if len(self.diagonal) == 1:
+            return np.asarray(R / (self.diagonal + shift)[:, None])
+        _, _, y, info = lapack.dptsv(self.diagonal + shift, self.off_diagonal, R)
+        _check_lapack("ptsv", info)
+        return np.asarray(y)
+
+    def extremes(self) -> tuple[float, float]:
+        """Give the smallest and the largest eigenvalue."""
+        d, e = self.diagonal, self.off_diagonal
+        if len(d) == 1:
+            return float(d[0]), float(d[0])
+        try:  # two bisections
+            ends = [
+                float(sl.eigvalsh_tridiagonal(d, e, select="i", select_range=(i, i))[0])
+                for i in (0, len(d) - 1)
+            ]
+        except np.linalg.LinAlgError:  # they may fail on eigenvalues that are all but equal
+            lam = sl.eigvalsh_tridiagonal(d, e, lapack_driver="sterf")
+            ends = [float(lam[0]), float(lam[-1])]
+        return ends[0], ends[1]
+
+    def without_rotation(self) -> "TridiagonalReduction":
+        """Return J alone, for work in rotated coordinates: Z is as large as M."""
+        return replace(self, reflectors=self.reflectors[:0, :0].copy())
+
+    def apply(self, R: Floats) -> Floats:
+        """Rotated M y of a rotated y."""
+        JR = self.diagonal[:, None] * R
+        JR[:-1] += self.off_diagonal[:, None] * R[1:]
+        JR[1:] += self.off_diagonal[:, None] * R[:-1]
+        return np.asarray(JR)
+
+
+def _check_lapack(name: str, info: int) -> None:
+    if info != 0:
+        raise np.linalg.LinAlgError(f"LAPACK {name} failed with info = {info}")
+
+
+def kept(lam: Floats, tolerance: float, shift: float) -> "np.ndarray[Any, np.dtype[np.bool_]]":
+    """Tell which of ascending eigenvalues of M count: those that the rank rule keeps.
+
+    Beside a shift above the rounding of M no direction can blow up, be it rounding of the data:
+    only that of M itself is cut then.
+    """
+    own = rank_tolerance(len(lam), np.float64)
+    if shift > own * lam[-1]:
+        tolerance = min(tolerance, own)
+    return np.asarray((lam > tolerance * lam[-1]) & (lam > 0))
+
+
+def own_copy(M: Floats) -> Floats:
+    """Copy M so that its transpose is in the order that LAPACK overwrites."""
+    return np.array(M, dtype=float, order="C")
+
+
+def eigenvectors(M: Floats) -> tuple[Floats, Floats]:
+    """Return ascending eigenvalues and the eigenvectors of a symmetric M, which is overwritten.
+
+    LAPACK's workspace takes two more arrays of its size. SciPy counts their 2 p^2 numbers in 32
+    bits; NumPy, which needs a copy of M, counts in 64.
+    """
+    adapt_threads()
+    if len(M) > WORKSPACE:
+        lam, Q = np.linalg.eigh(M)
+        return np.asarray(lam), np.asarray(Q)
+    lam, Q = sl.eigh(M.T, overwrite_a=True, driver="evd", check_finite=False)
+    return np.asarray(lam), np.asarray(Q)
+
+
+def diagonalise(
+    M: Floats, tolerance: float, shift: float = 0.0, overwrite: bool = False
+) -> tuple[Floats, Floats]:
+    """Return the eigenvectors (p, t) and eigenvalues (t,) that count beside a shift; 9 p^3 or so.
+
+    With ``overwrite``, M is used as the workspace.
+    """
+    if M.shape[0] == 0:
+        return np.zeros((0, 0)), np.zeros(0)
+    lam, Q = eigenvectors(M if overwrite else own_copy(M))
+    first = len(lam) - int(np.count_nonzero(kept(lam, tolerance, shift)))  # they ascend
+    return Q[:, first:], lam[first:]
+
+
+def tridiagonalise(M: Floats, overwrite: bool = False) -> TridiagonalReduction:
+    """Reduce M to tridiagonal form; 4 p^3 / 3.
+
+    With ``overwrite``, the reflectors take the place of the diagonal and upper triangle of M, and
+    its lower triangle is left as it is.
+    """
+    p = M.shape[0]
+    A = M if overwrite else own_copy(M)
+    adapt_threads()
+    c, diagonal, off_diagonal, tau, info = lapack.dsytrd(
+        A.T, lower=1, lwork=64 * max(1, p), overwrite_a=1
+    )
+    _check_lapack("sytrd", info)
+    # Column j of Z starts at c[j + 1, j]. Seen from its second number on, the same memory has these
+    # starts on the diagonal, as LAPACK wants them, and no copy is needed.
+    reflectors = c.ravel(order="F")[1 : 1 + p * (p - 1)].reshape(p, p - 1, order="F")
+    return TridiagonalReduction(reflectors, tau, diagonal, off_diagonal)
+
+
+def _spectral_bound(M: Floats) -> float:
+    """Bound the largest eigenvalue from above by the largest absolute row sum."""
+    sums = (float(np.abs(M[rows]).sum(axis=1).max()) for rows in row_blocks(*M.shape))
+    return max(sums, default=0.0)
+
+
+def _cholesky_solve(M: Floats, B: Floats, shift: float) -> Floats:
+    """Solve with a Cholesky factor, for shifts that make it safe."""
+    shifted = own_copy(M)
+    adapt_threads()
+    shifted.flat[:: M.shape[0] + 1] += shift
+    # The matrix is symmetric: its transpose is the same and in the order that LAPACK overwrites.
+    factor = sl.cho_factor(shifted.T, lower=True, overwrite_a=True, check_finite=False)
+    return np.asarray(sl.cho_solve(factor, B, check_finite=False))
+
+
+def careful_solve(M: Floats, B: Floats, shift: float, tolerance: float) -> Floats:
+    """Solve for a shift that may be too small: scaled Cholesky if it is sound, else by rank."""
+    return _careful_solve(lambda: own_copy(M), B, shift, tolerance)
+
+
+def _careful_solve(
+    fresh: Callable[[], Floats], B: Floats, shift: float, tolerance: float
+) -> Floats:
+    """Solve as :func:`careful_solve` does; ``fresh`` returns a copy of M to overwrite."""
+    y = _scaled_cholesky_solve(fresh(), B, shift)
+    if y is not None:
+        return y
+    Q, lam = diagonalise(fresh(), tolerance, shift, overwrite=True)
+    return np.asarray(Q @ ((Q.T @ B) / (lam + shift)[:, None]))
+
+
+def _scaled_cholesky_solve(M: Floats, B: Floats, shift: float) -> Floats | None:
+    """Solve by the Cholesky factor of M scaled to unit diagonal; return None if it is not sound.
+
+    M is overwritten.
+    """
+    M.flat[:: M.shape[0] + 1] += shift
+    diagonal = np.diag(M)
+    if not diagonal.size or diagonal.min() <= 0:
+        return None
+    d = 1 / np.sqrt(diagonal)
+    M *= d[:, None]
+    M *= d
+    norm = _spectral_bound(M)
+    adapt_threads()
+    factor, info = lapack.dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
+    if info != 0 or lapack.dpocon(factor, norm, uplo="L")[0] <= SAFE:
+        return None
+    y, info = lapack.dpotrs(factor, d[:, None] * B, lower=1)
+    _check_lapack("potrs", info)
+    return np.asarray(d[:, None] * y)
+
+
+class ReducedSystem:
+    """M and one right-hand side, reduced once for known shifts, in rotated coordinates.
+
+    Parameters
+    ----------
+    M : (p, p)
+    B : (p, k) right-hand side
+    shifts : those that will be asked for; infinity stands for the limit ``s y`` of growing s
+    tolerance : relative rank tolerance
+    overwrite : M may be used as the workspace; the reflectors then take its place
+    """
+
+    def __init__(
+        self,
+        M: Floats,
+        B: Floats,
+        shifts: Sequence[float],
+        tolerance: float,
+        overwrite: bool = False,
+    ) -> None:
+        A = M if overwrite else own_copy(M)
+        bound, diagonal = _spectral_bound(A), np.diag(A).copy()
+        self.reduction = tridiagonalise(A, overwrite=True)
+        self.R = self.reduction.rotate(B)
+        doubtful = [s for s in shifts if s <= SAFE * bound]
+        if doubtful:
+            lam_min, lam_max = self.reduction.extremes()
+            doubtful = [s for s in doubtful if lam_min + s <= SAFE * (lam_max + s)]
+
+        def fresh() -> Floats:
+            """Return M anew, from the triangle that the reduction has left."""
+            copy = mirror(own_copy(A.T))
+            copy.flat[:: len(copy) + 1] = diagonal
+            return copy
+
+        self._special = {
+            s: self.reduction.rotate(_careful_solve(fresh, B, s, tolerance)) for s in doubtful
+        }
+
+    def drop_rotation(self) -> None:
+        """Forget Z, which is as large as M; rotated solutions need J alone."""
+        self.reduction = self.reduction.without_rotation()
+
+    def solve(self, shift: float) -> Floats:
+        """Give the rotated solution for one of the shifts."""
+        if np.isinf(shift):
+            return self.R
+        if shift in self._special:
+            return self._special[shift]
+        return self.reduction.solve(self.R, shift)
+
+
+class ShiftedSystem:
+    """One symmetric positive semi-definite M, solved for many shifts and right-hand sides.
+
+    Parameters
+    ----------
+    M : (p, p), kept, not changed
+    tolerance : relative rank tolerance of ``rank_tolerance``
+    """
+
+    def __init__(self, M: Floats, tolerance: float | None = None) -> None:
+        self.M = M
+        size = max(1, M.shape[0])
+        self.tolerance = rank_tolerance(size, np.float64) if tolerance is None else tolerance
+
+    def solve(self, B: Floats, shifts: Sequence[float]) -> Floats:
+        """Give (len(shifts), p, k): ``(M + s I)^-1 B``, of minimum norm where that is singular."""
+        if self.M.shape[0] == 0:
+            return np.zeros((len(shifts), *B.shape))
+        distinct = sorted(set(shifts))
+        if len(distinct) <= FEW_SHIFTS:
+            bound = _spectral_bound(self.M)
+            found = {
+                s: _cholesky_solve(self.M, B, s)
+                if s > SAFE * bound
+                else careful_solve(self.M, B, s, self.tolerance)
+                for s in distinct
+            }
+        else:
+            system = ReducedSystem(self.M, B, distinct, self.tolerance)
+            found = {s: system.reduction.restore(system.solve(s)) for s in distinct}
+        return np.stack([found[s] for s in shifts])

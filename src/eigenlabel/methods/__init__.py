@@ -1,1 +1,0 @@
-"""The methods, one file per family, all on the core of ``eigenlabel.core``."""

@@ -1,0 +1,347 @@
+"""Splits that keep every label's share of positives, with or without groups.
+
+Labels are dealt out from the rarest to the most frequent (the order of iterative stratification,
+Sechidis et al., 2011), each one's samples in one vectorised step instead of one by one: within a
+label, samples with the same label set are neighbours, so each set is spread over all parts. The
+cost is one sort of the samples and a few sums per label.
+"""
+
+import numbers
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
+from sklearn.utils import check_random_state, indexable
+
+from eigenlabel.inputs.validation import check_number
+from eigenlabel.labels.codec import LabelCodec
+
+SWEEPS = 3  # over all groups, to even out a random order
+SMALLEST_GAIN = 1e-12  # of squared shares; below it a move is rounding
+
+
+def _label_set_ids(Y: np.ndarray) -> np.ndarray:
+    """Number the distinct rows of a boolean matrix."""
+    packed = np.packbits(Y, axis=1)
+    rows = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1])))[:, 0]
+    return np.unique(rows, return_inverse=True)[1].ravel()
+
+
+def _apportion(count: int, wanted: np.ndarray, room: np.ndarray) -> np.ndarray:
+    """Share ``count`` samples among the parts: those that want most first, within their room."""
+    share = np.zeros(len(wanted), dtype=int)
+    whole = np.minimum(np.maximum(np.floor(wanted), 0), room).astype(int)
+    while whole.sum() > count:  # more wanted than there is: scale the wishes down
+        whole = np.floor(whole * count / whole.sum()).astype(int)
+    share += whole
+    for _ in range(count - int(share.sum())):
+        open_parts = share < room
+        lack = np.where(open_parts, wanted - share, -np.inf)
+        # Of parts that want equally, the emptier one relative to its room.
+        best = np.flatnonzero(lack >= lack.max() - 1e-9)
+        share[best[np.argmax((room - share)[best])]] += 1
+    return share
+
+
+def _deal(Y: np.ndarray, sizes: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+    """Assign each row of Y to a part of given size, keeping label shares; (n,) part numbers."""
+    n, m = Y.shape
+    ratio = sizes / n
+    part = np.full(n, -1)
+    room = sizes.astype(int)
+    wanted = np.outer(Y.sum(axis=0), ratio)  # (m, parts)
+    shuffle = rng.permutation(n)
+    sets = _label_set_ids(Y)
+    left = Y.sum(axis=0).astype(float)
+    for _ in range(m):
+        j = int(np.argmin(np.where(left > 0, left, np.inf)))
+        if left[j] <= 0:
+            break
+        rows = shuffle[(part[shuffle] < 0) & Y[shuffle, j]]
+        rows = rows[np.argsort(sets[rows], kind="stable")]
+        share = _apportion(len(rows), wanted[j], room)
+        # Spread each part evenly along the rows, so that equal label sets go to all parts.
+        position = np.concatenate([(np.arange(s) + rng.uniform()) / max(s, 1) for s in share])
+        owner = np.repeat(np.arange(len(sizes)), share)[np.argsort(position, kind="stable")]
+        part[rows] = owner
+        room = room - share
+        dealt = Y[rows]
+        for k in range(len(sizes)):
+            wanted[:, k] -= dealt[owner == k].sum(axis=0)
+        left -= dealt.sum(axis=0)
+    rest = shuffle[part[shuffle] < 0]  # rows without labels fill what is left
+    part[rest] = np.repeat(np.arange(len(sizes)), room)[: len(rest)]
+    return part
+
+
+def _deal_groups(
+    Y: np.ndarray, groups: np.ndarray, ratio: np.ndarray, rng: np.random.RandomState | None
+) -> np.ndarray:
+    """Assign each whole group to the part that misses its labels most; (n,) part numbers.
+
+    Without ``rng`` the groups are taken from the largest to the smallest. With it they are taken
+    in random order, and the balance that the order costs is recovered by moving groups.
+    """
+    _, group = np.unique(groups, return_inverse=True)
+    n_groups = group.max() + 1
+    if n_groups < len(ratio):
+        raise ValueError(f"{len(ratio)} parts need as many groups, there are {n_groups}.")
+    # A last column counts the samples themselves, so that parts get their size.
+    counts = np.zeros((n_groups, Y.shape[1] + 1))
+    np.add.at(counts, group, np.column_stack([Y, np.ones(len(Y))]))
+    share = counts / np.maximum(counts.sum(axis=0), 1)
+    order = (rng or np.random.RandomState(0)).permutation(n_groups)
+    if rng is None:
+        order = order[np.argsort(-share[order].sum(axis=1), kind="stable")]
+    filled = np.zeros((len(ratio), share.shape[1]))
+    owner = np.empty(n_groups, dtype=int)
+    for i, g in enumerate(order):
+        gain = _gains(share[g], filled, ratio)
+        empty = ~filled[:, -1].astype(bool)
+        if n_groups - i <= empty.sum():  # the last groups go where nothing is yet
+            gain = np.where(empty, gain, -np.inf)
+        owner[g] = int(gain.argmax())
+        filled[owner[g]] += share[g]
+    if rng is not None:
+        _move_groups(owner, share, filled, ratio, order)
+    return owner[group]
+
+
+def _gains(share: np.ndarray, filled: np.ndarray, ratio: np.ndarray) -> np.ndarray:
+    """Compute how much a group lowers each part's squared distance from its wanted shares.
+
+    Products and sums are elementwise or along rows, so every machine finds the same numbers.
+    """
+    return ((2 * (ratio[:, None] - filled) - share) * share).sum(axis=1)
+
+
+def _move_groups(
+    owner: np.ndarray, share: np.ndarray, filled: np.ndarray, ratio: np.ndarray, order: np.ndarray
+) -> None:
+    """Move groups, in place, to parts that miss their labels more; no part becomes empty."""
+    held = np.bincount(owner, minlength=len(ratio))
+    for _ in range(SWEEPS):
+        moved = False
+        for g in order:
+            old = owner[g]
+            if held[old] == 1:
+                continue
+            filled[old] -= share[g]
+            gain = _gains(share[g], filled, ratio)
+            new = int(gain.argmax())
+            if gain[new] <= gain[old] + SMALLEST_GAIN:
+                new = old
+            filled[new] += share[g]
+            held[old] -= 1
+            held[new] += 1
+            owner[g] = new
+            moved = moved or new != old
+        if not moved:
+            break
+
+
+def _cover_training(part: np.ndarray, Y: np.ndarray, give: int) -> None:
+    """Swap rows, in place, so that the training part 0 meets every label that part ``give`` has.
+
+    A row of ``give`` with a missing label changes places with a training row whose labels all
+    occur elsewhere in training; where there is none, training grows by one.
+    """
+    inside = Y[part == 0].sum(axis=0)
+    for j in np.flatnonzero((inside == 0) & Y[part == give].any(axis=0)):
+        if inside[j]:
+            continue  # an earlier swap brought it
+        row = np.flatnonzero((part == give) & Y[:, j])[0]
+        spare = np.flatnonzero(part == 0)
+        free = spare[(~Y[spare] | (inside + Y[row] > 1)).all(axis=1)]
+        part[row] = 0
+        inside = inside + Y[row]
+        if free.size:
+            part[free[0]] = give
+            inside = inside - Y[free[0]]
+
+
+def _spread_labels(part: np.ndarray, Y: np.ndarray, k: int) -> None:
+    """Swap rows between folds, in place, so that no label has all its positives in one fold.
+
+    Each swap must lower the number of such labels, so this ends; labels with one positive are
+    not counted.
+    """
+    Y = Y[:, Y.sum(axis=0) > 1]
+    total = Y.sum(axis=0)
+    counts = np.stack([Y[part == f].sum(axis=0) for f in range(k)])
+    for f, j in np.argwhere(counts == total):
+        if counts[f, j] < total[j]:
+            continue  # an earlier swap freed it
+        for a in np.flatnonzero((part == f) & Y[:, j]):
+            b = _partner(a, part, Y, counts, total)
+            if b is not None:
+                change = Y[b].astype(int) - Y[a]
+                counts[f] += change
+                counts[part[b]] -= change
+                part[a], part[b] = part[b], f
+                break
+
+
+def _partner(
+    a: int, part: np.ndarray, Y: np.ndarray, counts: np.ndarray, total: np.ndarray
+) -> int | None:
+    """Find a row of another fold to change places with row a, or None."""
+    others = np.flatnonzero(part != part[a])
+    change = Y[others].astype(int) - Y[a]
+    mine, theirs = counts[part[a]], counts[part[others]]
+    before = (mine == total).sum() + (theirs == total).sum(axis=1)
+    after = (mine + change == total).sum(axis=1) + (theirs - change == total).sum(axis=1)
+    better = np.flatnonzero(after < before)
+    return int(others[better[0]]) if better.size else None
+
+
+class _LabelSplitter:
+    """What both splitters share: reading y, and the request for groups."""
+
+    __metadata_request__split = {"groups": True}  # noqa: RUF012
+
+    def _labels(self, X: Any, y: Any, groups: Any) -> tuple[np.ndarray, np.ndarray | None]:
+        if y is None:
+            raise ValueError("The 'y' parameter should not be None: the splits follow the labels.")
+        X, y, groups = indexable(X, y, groups)
+        return LabelCodec.fit_observed(y)[1], None if groups is None else np.asarray(groups)
+
+
+class MultilabelStratifiedKFold(_LabelSplitter, BaseCrossValidator):
+    """Split into k folds with every label's share of positives kept in each.
+
+    Labels with two or more positives have one outside each fold, so that a model can be trained on
+    them, where swapping pairs of rows can bring that about (very few rows with very many labels
+    may defeat it); a label with a single positive is missing once, when its sample is held out.
+    Cells of y that are not observed (NaN) are no positives.
+    With ``groups``, samples of a group stay together and shares are kept as well as groups allow.
+    With scikit-learn's metadata routing the splitter requests ``groups`` by default.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+    shuffle : bool, default=False
+        Deal samples in random order. Without it the split is the same for the same labels.
+    random_state : int, RandomState or None
+        Seeds the shuffle.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenlabel.model_selection import MultilabelStratifiedKFold
+    >>> Y = np.array([[1, 0], [1, 0], [1, 1], [1, 1]])
+    >>> [int(Y[test, 1].sum()) for _, test in MultilabelStratifiedKFold(2).split(Y, Y)]
+    [1, 1]
+    """
+
+    def __init__(
+        self, n_splits: int = 5, *, shuffle: bool = False, random_state: Any = None
+    ) -> None:
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
+        """Give the number of folds."""
+        return self.n_splits
+
+    def _iter_test_masks(
+        self, X: Any = None, y: Any = None, groups: Any = None
+    ) -> Iterator[np.ndarray]:
+        check_number("n_splits", self.n_splits, 2, integer=True)
+        Y, groups = self._labels(X, y, groups)
+        n, k = len(Y), self.n_splits
+        if n < k:
+            raise ValueError(f"n_splits={k} needs at least {k} samples, got {n}.")
+        rng = check_random_state(self.random_state) if self.shuffle else None
+        if groups is None:
+            sizes = np.full(k, n // k) + (np.arange(k) < n % k)
+            part = _deal(Y, sizes, rng or np.random.RandomState(0))
+            _spread_labels(part, Y, k)
+        else:
+            part = _deal_groups(Y, groups, np.full(k, 1 / k), rng)
+        for i in range(k):
+            yield part == i
+
+
+class MultilabelStratifiedShuffleSplit(_LabelSplitter, BaseShuffleSplit):
+    """Draw random training and test parts with every label's share of positives kept in both.
+
+    Each label that occurs at all has a positive in the training part, as the papers' protocol
+    asks. With ``groups``, samples of a group stay together and that promise cannot be kept. With
+    scikit-learn's metadata routing the splitter requests ``groups`` by default.
+
+    Parameters
+    ----------
+    n_splits : int, default=10
+    test_size, train_size : float (share) or int (samples) or None
+        As in scikit-learn; the default test share is 0.1. What is in neither part is left out.
+    random_state : int, RandomState or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenlabel.model_selection import MultilabelStratifiedShuffleSplit
+    >>> Y = np.eye(5, dtype=int).repeat(4, axis=0)
+    >>> split = MultilabelStratifiedShuffleSplit(1, test_size=0.25, random_state=0)
+    >>> [Y[test].sum(axis=0).tolist() for _, test in split.split(Y, Y)]
+    [[1, 1, 1, 1, 1]]
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 10,
+        *,
+        test_size: Any = None,
+        train_size: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_splits=n_splits, test_size=test_size, train_size=train_size, random_state=random_state
+        )
+
+    def _iter_indices(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        Y, groups = self._labels(X, y, groups)
+        n = len(Y)
+        n_train, n_test = _split_sizes(n, self.train_size, self.test_size)
+        rng = check_random_state(self.random_state)
+        sizes = np.array([n_train, n_test, n - n_train - n_test])
+        for _ in range(self.n_splits):
+            if groups is None:
+                part = _deal(Y, sizes, rng)
+                for give in (1, 2):
+                    _cover_training(part, Y, give)
+            else:
+                used = sizes[sizes > 0]
+                part = np.flatnonzero(sizes > 0)[_deal_groups(Y, groups, used / n, rng)]
+            yield (
+                rng.permutation(np.flatnonzero(part == 0)),
+                rng.permutation(np.flatnonzero(part == 1)),
+            )
+
+
+def _split_sizes(n: int, train_size: Any, test_size: Any) -> tuple[int, int]:
+    def samples(name: str, size: Any, rounding: Any) -> int | None:
+        if size is None:
+            return None
+        if isinstance(size, numbers.Integral):
+            check_number(name, size, 1, n - 1, integer=True)
+            return int(size)
+        check_number(name, size, 0, 1)
+        return int(rounding(size * n))
+
+    test = samples("test_size", test_size, np.ceil)
+    train = samples("train_size", train_size, np.floor)
+    if test is None:
+        test = int(np.ceil(0.1 * n)) if train is None else n - train
+    if train is None:
+        train = n - test
+    if train < 1 or test < 1 or train + test > n:
+        raise ValueError(
+            f"train_size={train_size} and test_size={test_size} of {n} samples give {train} "
+            f"training and {test} test samples: both must be at least 1, their sum at most {n}."
+        )
+    return train, test

@@ -1,0 +1,27 @@
+"""Rules that turn scores into label sets."""
+
+from eigenlabel.thresholds.rules import (
+    RULES,
+    Global,
+    Mixed,
+    PerLabelF1,
+    Proportional,
+    Rule,
+    Top,
+    Zero,
+    get_rule,
+    top_labels,
+)
+
+__all__ = [
+    "RULES",
+    "Global",
+    "Mixed",
+    "PerLabelF1",
+    "Proportional",
+    "Rule",
+    "Top",
+    "Zero",
+    "get_rule",
+    "top_labels",
+]

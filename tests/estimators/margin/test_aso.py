@@ -1,0 +1,273 @@
+"""ASO against the problem it solves: exact steps, monotone rounds, and the limits."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.linalg as sl
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+
+import helpers
+from eigenlabel import ASOClassifier, SharedSubspaceClassifier
+from eigenlabel.datasets import make_shared_subspace
+from eigenlabel.estimators.margin.aso import LOSSES, MarginStep, SquaredStep, leading_directions
+
+
+@pytest.fixture
+def data():
+    return make_shared_subspace(150, n_features=12, n_labels=6, n_components=2, random_state=0)
+
+
+def labels(n, rng, m=5):
+    Y = (rng.uniform(size=(n, m)) < 0.4).astype(int)
+    Y[0], Y[1] = 1, 0  # no label is constant
+    return Y
+
+
+def naive_objective(X, Y, model):
+    """Eq. 28 with both penalties, label by label, v = Theta u."""
+    total = 0.0
+    for u, b, y in zip(model.coef_, model.intercept_, Y.T, strict=True):
+        margin = (2 * y - 1) * (X @ u + b)
+        hinge = np.maximum(0, 1 - margin)
+        loss = {"hinge": hinge, "squared_hinge": hinge**2, "squared": (1 - margin) ** 2}[model.loss]
+        off = u - model.components_.T @ (model.components_ @ u)
+        total += loss.mean() + model.alpha * off @ off + model.beta_ * u @ u
+        total += 0 if model.loss == "squared" else model.beta_ * b**2
+    return total
+
+
+# 40 rounds need not be enough, nor 10,000 iterations for noise.
+@pytest.mark.filterwarnings("ignore:(ASO|LIBLINEAR) stopped:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("beta", [0.0, 1e-3])
+def test_the_objective_is_the_papers_and_never_rises(X, rng, loss, beta):
+    Y = labels(len(X), rng)
+    model = ASOClassifier(1e-2, beta, 2, loss=loss, tol=1e-6, max_iter=40, random_state=0)
+    model.fit(X, Y)
+    # Only the rounding of sums may go up.
+    rounding = 1e-13 * model.objective_[0]
+    assert (np.diff(model.objective_) <= rounding).all()
+    assert model.objective_[-1] == pytest.approx(naive_objective(X, Y, model), rel=1e-10)
+    np.testing.assert_allclose(
+        model.components_ @ model.components_.T, np.eye(model.n_components_), atol=1e-12
+    )
+    for Theta in (np.linalg.qr(rng.standard_normal((X.shape[1], 2)))[0].T for _ in range(3)):
+        other = pickle.loads(pickle.dumps(model))
+        other.components_ = Theta
+        assert naive_objective(X, Y, other) >= model.objective_[-1] - rounding
+
+
+def svm_oracle(X, t, alpha, beta, Theta, loss):
+    """The SVM in coordinates where the penalty is |.|^2: x -> M^-1/2 x, M from Theta densely."""
+    M = (alpha + beta) * np.eye(X.shape[1]) - alpha * Theta.T @ Theta
+    root = np.linalg.inv(np.real(sl.sqrtm(M)))
+    A = np.column_stack([X @ root, np.full(len(X), 1 / np.sqrt(beta))])
+    svm = LinearSVC(
+        C=1 / (2 * len(X)), loss=loss, fit_intercept=False, tol=1e-10, max_iter=10**6
+    ).fit(A, t)
+    return root @ svm.coef_[0, :-1], svm.coef_[0, -1] / np.sqrt(beta)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("r", [0, 1, 3])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_the_augmented_features_give_the_penalty(rng, loss, r, form):
+    X = rng.standard_normal((60, 5))
+    T = 2.0 * labels(60, rng, 2) - 1
+    Theta = np.linalg.qr(rng.standard_normal((5, r)))[0].T if r else np.zeros((0, 5))
+    model = ASOClassifier(loss=loss, random_state=0)
+    step = MarginStep(form(X), T, (0.05, 0.01), model)
+    step.svm.set_params(max_iter=10**6)
+    U, b = step(Theta, 1e-10)
+    for label in range(2):
+        u, intercept = svm_oracle(X, T[:, label], 0.05, 0.01, Theta, loss)
+        # Both are LIBLINEAR's: its gradients are good to 1e-10, its weights to the root of that.
+        np.testing.assert_allclose(U[:, label], u, atol=1e-5)
+        np.testing.assert_allclose(b[label], intercept, atol=1e-5)
+
+
+@pytest.mark.parametrize("beta", [0.0, 1e-2])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_squared_step_solves_its_normal_equations(X_informative, rng, beta, fit_intercept):
+    X, alpha = X_informative, 0.1
+    n, d = X.shape
+    T = 2.0 * labels(n, rng) - 1
+    # Directions in the row space of X, as all weights are.
+    Xc = X - X.mean(axis=0) if fit_intercept else X
+    Theta = np.linalg.qr(Xc.T @ rng.standard_normal((n, 2)))[0].T
+    model = ASOClassifier(alpha, beta, loss="squared", fit_intercept=fit_intercept)
+    U, b = SquaredStep(X, T, (alpha, beta), model)(Theta, 0.0)
+    Tc = T - T.mean(axis=0) if fit_intercept else T
+    N = Xc.T @ Xc / n + (alpha + beta) * np.eye(d) - alpha * Theta.T @ Theta
+    np.testing.assert_allclose(N @ U, Xc.T @ Tc / n, atol=1e-10)
+    expected = T.mean(axis=0) - X.mean(axis=0) @ U if fit_intercept else 0
+    np.testing.assert_allclose(b, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("alpha", [1e-2, 1.0])
+@pytest.mark.parametrize("beta", [0.0, 1e-2])
+@pytest.mark.parametrize("r", [1, 3])
+def test_squared_loss_comes_down_to_the_closed_form(X_informative, rng, alpha, beta, r):
+    X, Y = X_informative, labels(len(X_informative), rng)
+    model = ASOClassifier(alpha, beta, r, loss="squared", tol=1e-12, max_iter=10**5).fit(X, Y)
+    exact = SharedSubspaceClassifier(alpha, beta, r).fit(X, Y)
+    Xc, Tc = X - X.mean(axis=0), 2.0 * (Y - Y.mean(axis=0))
+    best = helpers.objective(Xc, Tc, exact.coef_.T, exact.components_, alpha, beta)
+    assert model.objective_[-1] >= best - 1e-10
+    # Rounds that gain less than 1e-12 may still have a way to go: convergence is linear.
+    assert model.objective_[-1] == pytest.approx(best, rel=1e-4, abs=1e-8)
+
+
+@pytest.mark.parametrize("case", ["alpha = 0", "r = 0", "r = m"])
+def test_limits_of_the_squared_loss_are_ridge_regression(X_informative, rng, case):
+    X, Y = X_informative, labels(len(X_informative), rng)
+    alpha, r, shift = {"alpha = 0": (0.0, 2, 0.1), "r = 0": (0.3, 0, 0.4), "r = m": (0.3, 5, 0.1)}[
+        case
+    ]
+    model = ASOClassifier(alpha, 0.1, r, loss="squared", tol=1e-15, max_iter=10**4).fit(X, Y)
+    U, b = helpers.ridge(X, 2.0 * Y - 1, shift)
+    # r = m gets there in many rounds; gains of 1e-15 leave 1e-6 or so.
+    atol = 1e-6 if case == "r = m" else 1e-10
+    np.testing.assert_allclose(model.coef_.T, U, atol=atol)
+    np.testing.assert_allclose(model.intercept_, b, atol=atol)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_limits_of_the_margin_losses_are_single_svms(data, loss):
+    X, Y = data.X, data.Y
+    for alpha, beta, r in ((0.0, 0.02, 3), (0.03, 0.02, 0)):
+        model = ASOClassifier(alpha, beta, r, loss=loss, random_state=0).fit(X, Y)
+        for label in range(6):
+            svm = LinearSVC(
+                C=1 / (2 * len(X) * (alpha + beta)),
+                loss=loss,
+                intercept_scaling=np.sqrt((alpha + beta) / beta),
+                tol=1e-8,
+                max_iter=10**6,
+            ).fit(X, Y[:, label])
+            # The rounds end with LIBLINEAR's tolerance 1e-3.
+            np.testing.assert_allclose(model.coef_[label], svm.coef_[0], atol=5e-3)
+            np.testing.assert_allclose(model.intercept_[label], svm.intercept_, atol=5e-3)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_planted_subspace_is_found(loss):
+    data = make_shared_subspace(
+        800, n_features=15, n_labels=12, n_components=2, noise=0.1, random_state=3
+    )
+    model = ASOClassifier(1.0, 1e-3, 2, loss=loss, random_state=0).fit(data.X, data.Y)
+    found, true = helpers.projector(model.components_.T), data.truth["components"]
+    assert np.trace(true @ found @ true.T) > 1.95  # of 2
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_sparse_x_and_permuted_labels_change_nothing(data, loss):
+    X, Y = np.where(np.abs(data.X) > 1, data.X, 0), data.Y
+    model = ASOClassifier(1e-2, 1e-2, 2, loss=loss, random_state=0).fit(X, Y)
+    sparse = ASOClassifier(1e-2, 1e-2, 2, loss=loss, random_state=0)
+    sparse.fit(sp.csr_matrix(X), sp.csr_matrix(Y))
+    np.testing.assert_allclose(sparse.coef_, model.coef_, atol=1e-8)
+    np.testing.assert_allclose(
+        sparse.decision_function(sp.csr_matrix(X)), model.decision_function(X), atol=1e-8
+    )
+    order = [3, 1, 5, 0, 2, 4]
+    other = ASOClassifier(1e-2, 1e-2, 2, loss=loss, random_state=0).fit(X, Y[:, order])
+    np.testing.assert_allclose(other.coef_, model.coef_[order], atol=1e-8)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_constant_and_duplicated_labels(data, loss, fit_intercept):
+    X = data.X
+    Y = np.column_stack([data.Y[:, :2], data.Y[:, 0], np.zeros(150), np.ones(150)]).astype(int)
+    model = ASOClassifier(loss=loss, fit_intercept=fit_intercept, n_components=4, random_state=0)
+    model.fit(X, Y)
+    np.testing.assert_array_equal(model.coef_[2], model.coef_[0])
+    if fit_intercept:
+        np.testing.assert_array_equal(model.predict(X)[:, 3:], Y[:, 3:])
+        # LIBLINEAR stops at 1e-3; the exact weights of a constant label are zero.
+        np.testing.assert_allclose(model.coef_[3:], 0, atol=1e-2)
+    assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_one_label_and_one_feature(data, loss):
+    one = ASOClassifier(loss=loss, random_state=0).fit(data.X, data.Y[:, [0]])
+    assert one.coef_.shape == (1, 12)
+    assert one.n_components_ == 1
+    assert one.predict(data.X).shape == (150, 1)
+    x = np.arange(-9.5, 10)[:, None]
+    y = (x > 0).astype(int)
+    model = ASOClassifier(1e-4, 1e-4, loss=loss, random_state=0).fit(x, np.hstack([y, 1 - y]))
+    np.testing.assert_array_equal(model.predict(x), np.hstack([y, 1 - y]))
+
+
+def test_leading_directions_leave_out_what_is_not_there(rng):
+    U = rng.standard_normal((8, 2)) @ rng.standard_normal((2, 5))
+    Theta = leading_directions(U, 4)
+    assert Theta.shape == (2, 8)
+    np.testing.assert_allclose(helpers.projector(Theta.T) @ U, U)
+    assert leading_directions(np.zeros((8, 5)), 3).shape == (0, 8)
+
+
+def test_stopping_early_is_said(data):
+    with pytest.warns(ConvergenceWarning, match="after max_iter = 1 rounds, too few to tell"):
+        ASOClassifier(1e-2, 0, 2, max_iter=1, random_state=0).fit(data.X, data.Y)
+    with pytest.warns(ConvergenceWarning, match="after max_iter = 3 rounds, the last of which low"):
+        model = ASOClassifier(1e-2, 0, 2, max_iter=3, tol=1e-9, random_state=0).fit(data.X, data.Y)
+    assert model.n_iter_ == len(model.objective_) == 3
+    assert model.beta_ == pytest.approx(1e-6)  # what LIBLINEAR needs
+
+
+def test_rounds_go_on_with_more_iterations_and_say_where_those_end():
+    data = make_shared_subspace(100, 20, 5, 2, noise=0.5, random_state=0)
+    few = ASOClassifier(n_components=2, svm_max_iter=1000, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"svm_max_iter = 1000 .* [1-5] of 5 labels"):
+        few.fit(10 * data.X, data.Y)
+    many = ASOClassifier(n_components=2, svm_max_iter=10**6, random_state=0)
+    many.fit(10 * data.X, data.Y)  # no warning
+    assert few.n_unsolved_ > 0
+    assert many.objective_[-1] < 0.9 * few.objective_[-1]
+    np.testing.assert_array_equal(many.objective_[: few.n_iter_], few.objective_)
+    short = data.X / np.linalg.norm(data.X, axis=1, keepdims=True)
+    assert ASOClassifier(random_state=0).fit(short, data.Y).n_unsolved_ == 0
+
+
+def test_float32_classes_and_nothing_changed(data):
+    X, Y = data.X.astype(np.float32), data.Y.copy()
+    copy = X.copy()
+    model = ASOClassifier(random_state=0).fit(X, Y)
+    assert model.coef_.dtype == model.components_.dtype == model.decision_function(X).dtype == "f4"
+    np.testing.assert_array_equal(X, copy)
+    y = np.array(list("abcdef"))[Y.argmax(axis=1)]
+    model = ASOClassifier(random_state=0).fit(X, y)
+    assert model.decision_function(X).shape == (150, len(np.unique(y)))
+    assert (model.predict(X) == y).mean() > 0.5
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"alpha": -1}, "alpha must be"),
+        ({"alpha": np.inf}, "alpha must be"),
+        ({"beta": -1}, "beta must be"),
+        ({"alpha": 0, "beta": 0}, "needs alpha"),
+        ({"n_components": 7}, "n_components must be an integer between 0 and 6"),
+        ({"loss": "logistic"}, "loss must be one of 'hinge'"),
+        ({"max_iter": 0}, "max_iter must be an integer >= 1"),
+        ({"tol": -1}, "tol must be"),
+    ],
+)
+def test_bad_parameters(data, parameters, words):
+    with pytest.raises(ValueError, match=words):
+        ASOClassifier(**parameters).fit(data.X, data.Y)
+
+
+def test_bad_data(data):
+    with pytest.raises(ValueError, match="NaN"):
+        ASOClassifier().fit(np.where(data.X > 1, np.nan, data.X), data.Y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        ASOClassifier().fit(data.X, data.Y[:-1])

@@ -1,0 +1,109 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import DataConversionWarning
+
+from eigenlabel.labels.codec import LabelCodec, check_label_matrix, signed_targets
+
+Y = np.array([[1, 0, 1], [0, 0, 1]])
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        Y,
+        Y.astype(bool),
+        Y.astype(float),
+        Y.astype(object),
+        Y.tolist(),
+        sp.csr_matrix(Y),
+        sp.csc_array(Y),
+        sp.coo_array(Y),
+        pd.DataFrame(Y, columns=list("abc")),
+        pl.DataFrame(Y, schema=list("abc")),
+    ],
+    ids=lambda f: type(f).__name__ + getattr(getattr(f, "dtype", None), "name", ""),
+)
+def test_every_form_of_label_matrix(form):
+    codec, found = LabelCodec.fit(form)
+    assert codec.kind == "matrix"
+    np.testing.assert_array_equal(found, Y.astype(bool))
+    decided = codec.decide(np.where(Y, 0.5, -0.5))
+    assert sp.issparse(decided) == sp.issparse(form)
+    np.testing.assert_array_equal(decided.toarray() if sp.issparse(decided) else decided, Y)
+    if sp.issparse(form):
+        assert type(decided) is type(form)
+    if hasattr(form, "columns"):
+        np.testing.assert_array_equal(codec.classes, ["a", "b", "c"])
+
+
+def test_vectors_of_classes():
+    codec, found = LabelCodec.fit(["b", "a", "c", "a"])
+    assert codec.kind == "multiclass"
+    np.testing.assert_array_equal(found.argmax(axis=1), [1, 0, 2, 0])
+    np.testing.assert_array_equal(codec.decide(np.eye(3)), ["a", "b", "c"])
+    codec, found = LabelCodec.fit(np.array([5, 7, 5]))
+    assert codec.kind == "binary"
+    np.testing.assert_array_equal(found[:, 0], [False, True, False])
+    np.testing.assert_array_equal(codec.decide(np.array([[-1.0], [1.0]])), [5, 7])
+    assert codec.shape_scores(np.zeros((4, 1))).shape == (4,)
+    codec, found = LabelCodec.fit(["only", "only"])
+    np.testing.assert_array_equal(codec.decide(np.ones((3, 1))), ["only"] * 3)
+
+
+def test_one_column_of_zeros_and_ones_is_a_matrix_of_one_label():
+    codec, _ = LabelCodec.fit(np.array([[0], [1]]))
+    assert codec.kind == "matrix"
+    assert codec.decide(np.array([[1.0], [-1.0]])).shape == (2, 1)
+
+
+def test_one_column_of_classes_is_a_vector():
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        codec, _ = LabelCodec.fit(np.array([[0], [1], [2]]))
+    assert codec.kind == "multiclass"
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (np.array([[1, -1], [-1, 1]]), r"found -1. Pass \(Y > 0\)"),
+        (np.array([[1, 2], [0, 1]]), "found 2.*MultiLabelBinarizer"),
+        (np.array([[1, np.nan], [0, 1]]), "contains NaN"),
+        (np.array([["a", "b"], ["c", "d"]]), "dtype <U1.*MultiLabelBinarizer"),
+        (np.array([["a", None], ["c", "d"]], dtype=object), "found 'a'"),
+        ([["a"], ["b", "c"]], "MultiLabelBinarizer"),
+        (np.array([{"a"}, {"b", "c"}]), "a set per sample.*MultiLabelBinarizer"),
+        (np.zeros((2, 0)), "no columns"),
+        (np.array([[1j, 0]]), "dtype complex128"),
+        (np.array([0.5, 1.5, 0.7]), "continuous"),
+        (np.array([0.0, np.nan]), "NaN or infinity, at sample 1: every sample needs a class. Drop"),
+        (np.array(["a", None]), "NaN or infinity, at sample 1"),
+        (np.array(["a", np.nan], dtype=object), "NaN or infinity, at sample 1"),
+        (np.ma.array(["a", "b"], mask=[False, True]), "NaN or infinity, at sample 1"),
+        (None, "y is None"),
+    ],
+)
+def test_bad_labels_say_what_to_do(bad, message):
+    with pytest.raises(ValueError, match=message):
+        LabelCodec.fit(bad)
+
+
+def test_check_label_matrix_names_its_argument():
+    with pytest.raises(ValueError, match=r"y_true must be a label matrix \(samples, labels\), got"):
+        check_label_matrix(np.zeros(3), "y_true")
+
+
+def test_targets_are_plus_and_minus_one():
+    np.testing.assert_array_equal(signed_targets(Y.astype(bool)), 2 * Y - 1)
+
+
+def test_a_single_class_is_present():
+    assert LabelCodec.fit(["only", "only"])[1].all()
+
+
+def test_the_boundary_belongs_to_the_negatives():
+    assert not LabelCodec.fit([[1, 0], [0, 1]])[0].decide(np.zeros((2, 2))).any()
+    codec, _ = LabelCodec.fit(["a", "b"])
+    np.testing.assert_array_equal(codec.decide(np.zeros((2, 1))), ["a", "a"])

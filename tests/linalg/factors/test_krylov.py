@@ -1,0 +1,457 @@
+"""Krylov solves against the exact factors, over spectra, shapes, weights and kernels."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
+
+from eigenlabel import CCA, MDDM, PCA, SharedSubspaceClassifier, SharedSubspaceClassifierCV
+from eigenlabel.datasets import make_shared_subspace
+from eigenlabel.linalg import machine, operators
+from eigenlabel.linalg.factors import exact as spectral
+from eigenlabel.linalg.factors import krylov
+from eigenlabel.linalg.factors.exact import CovarianceFactor, GramFactor, factorise
+from eigenlabel.linalg.factors.kernel_krylov import KernelKrylovFactor, preconditioned_cg
+from eigenlabel.linalg.factors.krylov import KrylovFactor, shifted_cg
+from eigenlabel.linalg.heldout import heldout
+from eigenlabel.linalg.operators import CentredOperator
+from helpers import ridge
+
+SHIFTS = [1e-3, 10.0, 0.1, 1e-3]  # neither sorted nor distinct
+
+
+def kernel(A, B):
+    return rbf_kernel(A, B, gamma=0.2)
+
+
+def with_spectrum(n, d, condition, rng):
+    """Draw X whose centred singular values fall from 1 to 1 / condition."""
+    k = min(n, d)
+    Q = np.linalg.qr(np.column_stack([np.ones(n), rng.standard_normal((n, min(k, n - 1)))]))[0]
+    V = np.linalg.qr(rng.standard_normal((d, d)))[0][:, : Q.shape[1] - 1]
+    return Q[:, 1:] * np.logspace(0, -np.log10(condition), Q.shape[1] - 1) @ V.T + 3.0
+
+
+def true_residuals(factor, T, shifts, found):
+    """|b - (A + s) x| / |b| by dense algebra."""
+    X = factor.operator.matmat(np.eye(factor.operator.shape[1]))
+    w = np.ones(len(X)) if factor.operator.weights is None else factor.operator.weights
+    Tc = T - w @ T / w.sum() if factor.centre else T
+    b = X.T @ (w[:, None] * Tc)
+    A = X.T @ (w[:, None] * X)
+    left = [b - A @ x - w.sum() * s * x for s, x in zip(shifts, found, strict=True)]
+    return np.linalg.norm(left, axis=1) / np.linalg.norm(b, axis=0)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("centre", [False, True])
+def test_solutions_are_ridge_regressions(X, rng, sparse, weighted, centre):
+    T = rng.standard_normal((len(X), 3))
+    w = rng.uniform(0.5, 2, len(X)) if weighted else None
+    operator = CentredOperator(sp.csr_array(X) if sparse else X, w, centre)
+    factor = KrylovFactor(operator, centre, tol=1e-12)
+    found = factor.solve(T, SHIFTS)
+    for s, U in zip(SHIFTS, found, strict=True):
+        np.testing.assert_allclose(U, ridge(X, T, s, w, centre)[0], atol=1e-8)
+    assert factor.residuals.shape == (4, 3)
+    assert factor.residuals.max() <= 1e-12
+
+
+@pytest.mark.parametrize("shape", [(80, 20), (20, 80), (40, 40)])
+@pytest.mark.parametrize("condition", [1e1, 1e3, 1e5])
+@pytest.mark.parametrize("tol", [1e-4, 1e-10])
+def test_the_asked_residual_is_met_and_stated(rng, shape, condition, tol):
+    X, T = with_spectrum(*shape, condition, rng), rng.standard_normal((shape[0], 4))
+    factor = KrylovFactor(CentredOperator(X), tol=tol, max_iter=5000)
+    shifts = [1e-8, 1e-5, 1e-2, 1.0]
+    found = factor.solve(T, shifts)
+    residuals = true_residuals(factor, T, shifts, found)
+    assert residuals.max() <= 1.1 * tol
+    assert factor.residuals.max() <= tol
+    assert (residuals <= 1.1 * factor.residuals + 1e-13).all()
+    exact = CovarianceFactor(CentredOperator(X)).solve(T, shifts)
+    n, largest = shape[0], 1.0
+    for s, x, y in zip(shifts, found, exact, strict=True):
+        bound = 1.1 * tol * (largest + n * s) / (n * s)  # smallest eigenvalue taken as 0
+        assert np.linalg.norm(x - y) <= max(bound, 1e-9) * np.linalg.norm(y)
+
+
+@pytest.mark.parametrize("name", ["tall", "deficient", "duplicates"])
+def test_shift_zero_is_of_minimum_norm(rng, name):
+    from conftest import make_matrix
+
+    X = make_matrix(name, rng)
+    T = rng.standard_normal((len(X), 2))
+    found = KrylovFactor(CentredOperator(X), tol=1e-13).solve(T, [0.0, 1e-2])
+    np.testing.assert_allclose(found[0], ridge(X, T, 0)[0], atol=1e-8)
+    np.testing.assert_allclose(found[1], ridge(X, T, 1e-2)[0], atol=1e-8)
+
+
+def test_all_shifts_take_the_products_of_one(rng, monkeypatch):
+    X, T = rng.standard_normal((100, 30)), rng.standard_normal((100, 5))
+    products = []
+    matmat = CentredOperator.matmat
+    monkeypatch.setattr(CentredOperator, "matmat", lambda s, B: products.append(1) or matmat(s, B))
+    factor = KrylovFactor(CentredOperator(X))
+    factor.solve(T, [1e-6])
+    one = len(products)
+    factor.solve(T, list(np.logspace(-6, 2, 15)))
+    assert len(products) == 2 * one == 2 * factor.n_iter
+
+
+def test_larger_shifts_stop_early(rng, monkeypatch):
+    X, T = with_spectrum(100, 30, 10, rng), rng.standard_normal((100, 5))
+    counts = []
+    advance = krylov._advance
+    monkeypatch.setattr(krylov, "_advance", lambda *a: counts.append(a[-1]) or advance(*a))
+    KrylovFactor(CentredOperator(X)).solve(T, [1e-6, 1.0, 100.0])
+    assert counts[0] == 3
+    assert counts[-1] == 1
+    assert counts == sorted(counts, reverse=True)
+
+
+def words(n, d, rng):
+    """Draw rows of words, most of them rare."""
+    shares = np.minimum(0.9, 3 / np.arange(1, d + 1))
+    return sp.csr_array(rng.random((n, d)) < shares).astype(float)
+
+
+def test_features_of_unequal_variance_are_preconditioned(rng, monkeypatch):
+    X, T = words(300, 120, rng), rng.standard_normal((300, 3))
+    X = sp.csr_array(X @ sp.diags_array(np.logspace(0, 2, 120)))
+    shifts = [0.0, 1e-4, 1e-3, 1e-2]
+    factor = KrylovFactor(CentredOperator(X), tol=1e-12, max_iter=5000)
+    found = factor.solve(T, shifts)
+    for s, U in zip(shifts[1:], found[1:], strict=True):
+        np.testing.assert_allclose(U, ridge(X.toarray(), T, s)[0], rtol=1e-7, atol=1e-10)
+    assert (true_residuals(factor, T, shifts, found) <= 1.1 * factor.residuals + 1e-13).all()
+    steps = []
+    for preconditioner in (KrylovFactor._preconditioner, lambda *_: None):
+        monkeypatch.setattr(KrylovFactor, "_preconditioner", preconditioner)
+        factor.solve(T, [1e-3])
+        steps.append(factor.n_iter)
+    assert 5 * steps[0] < steps[1]
+
+
+def test_many_shifts_of_equal_features_go_together(rng):
+    X = rng.standard_normal((100, 30))
+    factor = KrylovFactor(CentredOperator(X))
+    assert factor._preconditioner(np.logspace(-6, 2, 15)) is None
+    assert factor._preconditioner(np.array([0.0])) is None
+    X *= np.logspace(0, 4, 30)
+    factor = KrylovFactor(CentredOperator(X))
+    np.testing.assert_allclose(
+        factor._preconditioner(np.logspace(-6, 2, 15)), ((X - X.mean(axis=0)) ** 2).sum(axis=0)
+    )
+
+
+@pytest.mark.parametrize("shifts", [[1e-3], [1e-3, 1e-2, 0.1, 1.0, 10.0]])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_single_precision_data_are_solved_in_single_precision(rng, shifts, weighted):
+    X, T = words(400, 60, rng).astype(np.float32), rng.standard_normal((400, 3))
+    w = rng.uniform(0.5, 2, 400) if weighted else None
+    factor = KrylovFactor(CentredOperator(X, w), tol=1e-5)
+    found = factor.solve(T, shifts)
+    assert found.dtype == np.float32
+    assert factor.residuals.max() <= 1e-5
+    assert true_residuals(factor, T, shifts, found).max() <= 2e-5  # 400 sums of float32
+    for s, U in zip(shifts, found, strict=True):
+        # The residual counts for as much more as the covariance is conditioned: at most 500.
+        np.testing.assert_allclose(U, ridge(X.toarray().astype(float), T, s, w)[0], atol=5e-3)
+    finer = KrylovFactor(CentredOperator(X, w), tol=1e-6)
+    assert finer.solve(T, shifts).dtype == np.float64
+    assert KrylovFactor(CentredOperator(X.toarray()), tol=1e-5).solve(T, shifts).dtype == float
+
+
+@pytest.mark.parametrize("preconditioned", [False, True])
+def test_single_precision_says_what_it_does_not_reach(rng, preconditioned, monkeypatch):
+    monkeypatch.setattr(krylov, "ROUGH", 0.0)
+    if not preconditioned:
+        monkeypatch.setattr(KrylovFactor, "_preconditioner", lambda *_: None)
+    X = sp.csr_array(words(60, 120, rng) @ sp.diags_array(np.logspace(0, 2, 120)))
+    X, T, messages = X.astype(np.float32), rng.standard_normal((60, 2)), []
+    factor = KrylovFactor(CentredOperator(X), tol=1e-9, report=messages.append)
+    found = factor.solve(T, [1e-2])
+    left = true_residuals(factor, T, [1e-2], found)
+    assert found.dtype == np.float32
+    assert left.min() > 1e-9
+    assert (2 * factor.residuals >= left).all()  # itself summed in float32
+    assert len(messages) == 1
+
+
+def test_pieces_and_threads_change_nothing(rng, monkeypatch):
+    X, T = sp.random_array((200, 90), density=0.2, rng=rng, format="csr"), rng.random((200, 4))
+    wanted = KrylovFactor(CentredOperator(X)).solve(T, SHIFTS)
+    monkeypatch.setattr(krylov, "CACHE", 8)
+    monkeypatch.setattr(operators, "PARALLEL", 1)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    np.testing.assert_allclose(KrylovFactor(CentredOperator(X)).solve(T, SHIFTS), wanted, rtol=1e-9)
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "7"])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_threaded_products_are_the_products(rng, monkeypatch, threads, transposed):
+    A = sp.random_array((60, 40), density=0.1, rng=rng, format="csr")
+    A = A.T if transposed else A
+    monkeypatch.setattr(operators, "PARALLEL", 1)
+    monkeypatch.setenv("OMP_NUM_THREADS", threads)
+    for columns in (1, 5):
+        B = rng.standard_normal((A.shape[1], columns))
+        found = operators.sparse_product(A, B)
+        np.testing.assert_allclose(found, A.toarray() @ B, atol=1e-13)
+
+
+def test_threads_are_as_many_as_asked_for(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
+    assert machine.n_threads() == 5
+    monkeypatch.setenv("OMP_NUM_THREADS", "")
+    assert machine.n_threads() >= 1
+    monkeypatch.delattr("os.sched_getaffinity", raising=False)
+    monkeypatch.setattr("os.cpu_count", lambda: None)
+    assert machine.n_threads() == 1
+
+
+def test_memory_bounds_the_labels_solved_at_once(rng, monkeypatch):
+    X, T = rng.standard_normal((50, 20)), rng.standard_normal((50, 7))
+    wanted = KrylovFactor(CentredOperator(X)).solve(T, [0.1, 1.0])
+    widths = []
+    cg = krylov.shifted_cg
+    monkeypatch.setattr(
+        krylov, "shifted_cg", lambda o, B, *a: widths.append(B.shape[1]) or cg(o, B, *a)
+    )
+    answer, label = 8 * 2 * 20 * 7, 8 * ((2 * 2 + 4) * 20 + 2 * 50)
+    factor = KrylovFactor(CentredOperator(X), max_memory=answer + 3 * label)
+    np.testing.assert_allclose(factor.solve(T, [0.1, 1.0]), wanted, rtol=1e-10)
+    assert widths == [3, 3, 1]
+    assert factor.residuals.shape == (2, 7)
+    with pytest.raises(
+        MemoryError, match=r"4.22 KiB, .* max_memory, .* has 4.22 KiB for it. Use fewer shifts"
+    ):
+        KrylovFactor(CentredOperator(X), max_memory=answer + label - 1).solve(T, [0.1, 1.0])
+
+
+def test_what_stops_early_says_so(rng):
+    X, T = with_spectrum(60, 40, 1e4, rng), rng.standard_normal((60, 3))
+    factor = KrylovFactor(CentredOperator(X), max_iter=5)
+    with pytest.warns(UserWarning, match=r"after 5 iterations, max_iter = 5 at a relative"):
+        found = factor.solve(T, [1e-7, 1.0])
+    assert factor.residuals[0].min() > 1e-6
+    assert factor.residuals[1].max() < 1e-6
+    residuals = true_residuals(factor, T, [1e-7, 1.0], found)
+    np.testing.assert_allclose(factor.residuals, residuals, rtol=1e-6)
+
+
+def test_rounding_is_part_of_the_stated_residual(rng):
+    X, T = with_spectrum(60, 10, 1e6, rng), rng.standard_normal((60, 3))
+    factor = KrylovFactor(CentredOperator(X), tol=1e-16, max_iter=300)
+    with pytest.warns(UserWarning, match="relative residual"):
+        found = factor.solve(T, [1e-12])
+    assert (factor.residuals > 1e-16).all()
+    assert (true_residuals(factor, T, [1e-12], found) < 1e3 * factor.residuals).all()
+
+
+@pytest.mark.parametrize("columns", [0, 1])
+def test_nothing_to_solve(rng, columns):
+    operator = CentredOperator(rng.standard_normal((9, 4)))
+    factor = KrylovFactor(operator)
+    found = factor.solve(np.ones((9, columns)), [0.0, 1.0])  # constants are centred away
+    np.testing.assert_array_equal(found, np.zeros((2, 4, columns)))
+    np.testing.assert_array_equal(factor.residuals, 0)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_scale_does_not_matter(rng, scale):
+    X, T = rng.standard_normal((30, 8)), rng.standard_normal((30, 2))
+    found = KrylovFactor(CentredOperator(scale * X), tol=1e-12).solve(T, [0.1 * scale**2])
+    np.testing.assert_allclose(scale * found[0], ridge(X, T, 0.1)[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("centre", [False, True])
+def test_other_verbs_are_those_of_the_exact_factor(rng, weighted, centre):
+    X, T = rng.standard_normal((30, 8)), rng.standard_normal((30, 2))
+    w = rng.uniform(0.5, 2, 30) if weighted else None
+    operator = CentredOperator(X, w, centre)
+    ours, exact = KrylovFactor(operator, centre), CovarianceFactor(operator, centre)
+    assert ours.total == exact.total
+    np.testing.assert_allclose(ours.gradient(T), exact.gradient(T))
+    a = rng.standard_normal((8, 2))
+    np.testing.assert_allclose(ours.inner(a, 2 * a), exact.inner(a, 2 * a))
+    assert ours.primal(a) is a
+
+
+def test_auto_takes_products_when_neither_side_fits(rng, monkeypatch):
+    operator = CentredOperator(rng.standard_normal((30, 20)))
+    assert isinstance(factorise(operator), CovarianceFactor)
+    assert isinstance(factorise(operator, max_memory=40 * 20 * 20), CovarianceFactor)
+    assert isinstance(factorise(operator, max_memory=40 * 20 * 20 - 1), KrylovFactor)
+    assert isinstance(factorise(operator, route="krylov"), KrylovFactor)
+    monkeypatch.setattr(spectral, "memory_limit", lambda: 40.0 * 20 * 20 - 1)
+    assert isinstance(factorise(operator), KrylovFactor)
+    with pytest.raises(MemoryError, match="Use solver='krylov'"):
+        factorise(operator, route="gram")
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("centre", [False, True])
+def test_kernel_solves_are_those_of_the_gram_matrix(rng, weighted, centre, sparse):
+    X, T = rng.standard_normal((70, 5)), rng.standard_normal((70, 3))
+    w = rng.uniform(0.5, 2, 70) if weighted else None
+    exact = GramFactor(kernel(X, X), w, centre)
+    ours = KernelKrylovFactor(kernel, sp.csr_array(X) if sparse else X, w, centre, tol=1e-12)
+    shifts = [1e-4, 1.0, 1e-2]
+    np.testing.assert_allclose(ours.solve(T, shifts), exact.solve(T, shifts), atol=1e-8)
+    assert ours.residuals.shape == (3, 3)
+    assert ours.residuals.max() <= 1e-12
+    a, b = rng.standard_normal((2, 70, 2))
+    np.testing.assert_allclose(ours.inner(a, b), exact.inner(a, b), atol=1e-10)
+    np.testing.assert_allclose(ours.gradient(T), exact.gradient(T), atol=1e-14)
+    np.testing.assert_allclose(ours.row_mean, exact.row_mean, atol=1e-14)
+
+
+def test_the_preconditioner_saves_iterations(rng):
+    X, T = rng.standard_normal((300, 2)), rng.standard_normal((300, 2))
+    ours = KernelKrylovFactor(kernel, X, tol=1e-8)
+    ours.solve(T, [1e-6])
+    K = GramFactor(kernel(X, X)).K
+    _, _, plain = preconditioned_cg(
+        lambda P: K @ P, T - T.mean(axis=0), np.full(2, 3e-4), lambda R, s: R, 1e-8, 1000
+    )
+    assert ours.n_iter < plain / 3
+
+
+def test_kernel_columns_go_in_groups(rng):
+    X, T = rng.standard_normal((40, 5)), rng.standard_normal((40, 3))
+    wanted = KernelKrylovFactor(kernel, X, tol=1e-10).solve(T, [0.1, 1.0])
+    room = 2 * 8 * 40 * 6 + 8 * 6 * 40 * 4
+    ours = KernelKrylovFactor(kernel, X, tol=1e-10, max_memory=room)
+    np.testing.assert_allclose(ours.solve(T, [0.1, 1.0]), wanted, rtol=1e-7)
+    with pytest.raises(MemoryError, match="max_memory"):
+        KernelKrylovFactor(kernel, X, max_memory=2 * 8 * 40 * 6).solve(T, [0.1, 1.0])
+
+
+def test_a_kernel_that_is_not_psd_is_refused(rng):
+    X, T = rng.standard_normal((30, 3)), rng.standard_normal((30, 2))
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        KernelKrylovFactor(lambda A, B: -kernel(A, B), X, centre=False).solve(T, [1e-3])
+
+
+@pytest.fixture
+def data():
+    return make_shared_subspace(120, 15, 6, random_state=2)
+
+
+@pytest.mark.parametrize("alpha", [1e-2, np.inf])
+@pytest.mark.parametrize("parameters", [{}, {"kernel": "rbf"}, {"fit_intercept": False}])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_classifier_is_the_exact_one(data, alpha, parameters, sparse, rng):
+    X = sp.csr_matrix(data.X) if sparse else data.X
+    w = rng.uniform(0.5, 2, 120)
+    shared = {"alpha": alpha, "beta": 1e-3, "n_components": 2, **parameters}
+    exact = SharedSubspaceClassifier(**shared).fit(X, data.Y, w)
+    ours = SharedSubspaceClassifier(solver="krylov", tol=1e-12, **shared).fit(X, data.Y, w)
+    assert exact.n_iter_ == 1
+    assert ours.n_iter_ > 1
+    for method in ("decision_function", "transform"):
+        found, wanted = (getattr(model, method)(X) for model in (ours, exact))
+        np.testing.assert_allclose(found, wanted, atol=1e-7)  # the solutions are good to 1e-9
+
+
+@pytest.mark.parametrize("parameters", [{}, {"kernel": "rbf"}, {"fit_intercept": False}])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_cross_validation_is_the_exact_one(data, parameters, weighted, rng):
+    w = rng.uniform(0.5, 2, 120) if weighted else None
+    shared = {"alphas": [0.0, 0.1, np.inf], "betas": [1e-3, 1e-1], "cv": 3, **parameters}
+    exact = SharedSubspaceClassifierCV(n_components=[1, 3], **shared).fit(data.X, data.Y, w)
+    ours = SharedSubspaceClassifierCV(
+        n_components=[1, 3], solver="krylov", tol=1e-12, **shared
+    ).fit(data.X, data.Y, w)
+    np.testing.assert_allclose(ours.score_grid_, exact.score_grid_, atol=1e-8)
+    np.testing.assert_allclose(ours.oof_scores_, exact.oof_scores_, atol=1e-7)
+
+
+@pytest.mark.parametrize("centre", [False, True])
+def test_folds_are_those_of_the_exact_factor(rng, centre):
+    X, T = rng.standard_normal((40, 7)) + 1.0, rng.standard_normal((40, 3))
+    operator = CentredOperator(X, None, centre)
+    folds = [(None, np.arange(10)), (np.arange(15, 40), np.arange(10, 15))]
+    shifts, pairs = [0.01, 0.5, np.inf], [(0, 1), (0, 2), (1, 1)]
+    ours = heldout(KrylovFactor(operator, centre, tol=1e-13), T, folds, shifts, pairs)
+    exact = heldout(CovarianceFactor(operator, centre), T, folds, shifts)
+    for a, b in zip(ours, exact, strict=True):
+        np.testing.assert_array_equal(a.rows, b.rows)
+        (scores, inner), (wanted, products) = a.evaluate(pairs), b.evaluate(pairs)
+        np.testing.assert_allclose(inner, products, atol=1e-10)
+        for i in range(3):
+            np.testing.assert_allclose(scores[i], wanted[i], atol=1e-10)
+
+
+@pytest.mark.parametrize("projection", [CCA(), MDDM(projection="uncorrelated")])
+def test_projections_run_on_products(data, projection, monkeypatch):
+    wanted = projection.fit(data.X, data.Y).transform(data.X)
+    monkeypatch.setattr("eigenlabel.estimators.base.memory_limit", lambda: 5000.0)
+    monkeypatch.setattr(krylov.Krylov, "_group", lambda *a: 10)
+    found = projection.fit(data.X, data.Y).transform(data.X)
+    np.testing.assert_allclose(found, wanted, atol=1e-4 * abs(wanted).max())  # tol = 1e-6
+    assert abs(found - wanted).max() > 0
+    with pytest.raises(MemoryError, match="principal axes"):
+        PCA().fit(data.X)
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_residuals_are_told_by_shift_and_label(data, hidden, rng):
+    X, beta = data.X, 1e-3
+    Y = data.Y.astype(float)
+    Y[rng.random(Y.shape) < (0.2 if hidden else 0)] = np.nan
+    model = SharedSubspaceClassifier(0, beta, solver="krylov", tol=1e-2).fit(X, Y)
+    assert model.residuals_.shape == (2, 6)
+    observed, T = ~np.isnan(Y), 2 * np.nan_to_num(Y) - 1
+    total = observed.sum(axis=0).mean()
+    for j, rows in enumerate(observed.T):
+        Xc, t = X[rows] - X[rows].mean(axis=0), T[rows, j] - T[rows, j].mean()
+        left = Xc.T @ t - Xc.T @ (Xc @ model.coef_[j]) - total * beta * model.coef_[j]
+        size = np.linalg.norm(left) / np.linalg.norm(Xc.T @ t)
+        assert 0 < size <= 1e-2
+        # What is carried along is what is left but for rounding.
+        np.testing.assert_allclose(model.residuals_[:, j], size, rtol=1e-6)
+    model.set_params(alpha=np.inf, beta=0.1).fit(X, Y)
+    assert model.residuals_.shape == (1, 6)
+    assert not hasattr(model.set_params(solver="auto").fit(X, Y), "residuals_")
+
+
+def test_estimators_warn_of_an_early_stop(data):
+    with pytest.warns(ConvergenceWarning, match="after 2 iterations"):
+        model = SharedSubspaceClassifier(solver="krylov", max_iter=2).fit(data.X, data.Y)
+    assert model.n_iter_ == 2
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"tol": -1.0}, "tol must be a number >= 0"),
+        ({"max_iter": 0}, "max_iter must be an integer >= 1, got 0"),
+        ({"max_memory": 0}, "max_memory must be a number >= 1"),
+        ({"solver": "what"}, "'krylov', got 'what'"),
+        ({"kernel": "precomputed"}, "computes kernel values"),
+        ({"kernel": lambda A, B: np.full((A.shape[0], B.shape[0]), np.nan)}, "NaN or infinity"),
+        ({"max_memory": 1000}, None),
+    ],
+)
+def test_what_cannot_be_solved(data, parameters, message):
+    X = data.X @ data.X.T if parameters.get("kernel") == "precomputed" else data.X
+    with pytest.raises(MemoryError if message is None else ValueError, match=message or "Krylov"):
+        SharedSubspaceClassifier(**{"solver": "krylov", **parameters}).fit(X, data.Y)
+
+
+def test_shifted_cg_is_its_definition(rng):
+    X, B = rng.standard_normal((20, 6)), rng.standard_normal((6, 3))
+    x, residuals, steps = shifted_cg(
+        CentredOperator(X, None, False), B, np.array([0.5, 2.0]), 1e-12, 50
+    )
+    for k, s in enumerate((0.5, 2.0)):
+        np.testing.assert_allclose((X.T @ X + s * np.eye(6)) @ x[k], B, atol=1e-10)
+    assert residuals.max() <= 1e-12
+    assert steps <= 8  # one for each distinct eigenvalue, but for rounding

@@ -1,0 +1,240 @@
+"""Model files: what comes back, and what is refused."""
+
+import errno
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+import skops.io
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    LeaveOneOut,
+    PredefinedSplit,
+    ShuffleSplit,
+)
+from sklearn.pipeline import make_pipeline
+
+from eigenlabel import (
+    ProjectedClassifierCV,
+    SharedSubspaceClassifier,
+    SharedSubspaceClassifierCV,
+)
+from eigenlabel.catalogue import METHODS, make
+from eigenlabel.datasets import DataError, make_shared_subspace
+from eigenlabel.experiment import scores_of
+from eigenlabel.model_selection import MultilabelStratifiedShuffleSplit
+from eigenlabel.persistence import SavedModel, load_model, save_model
+from eigenlabel.preprocessing import PREPARATIONS, DocumentFrequencySelector, make_preparation
+from eigenlabel.thresholds import RULES
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_shared_subspace(120, 6, 4, 2, prevalence=0.3, random_state=0)
+
+
+def round_trip(model, data, path):
+    saved = SavedModel(
+        model,
+        data.feature_names,
+        data.label_names,
+        {"feature_3": ("a", "b")},
+        {"columns": slice(0, 2), "text": slice(2, 6)},
+        {"labels": ["x", "y"], "text": "t"},
+        {"samples": 120},
+    )
+    save_model(saved, path)
+    again = load_model(path)
+    assert again.feature_names.tolist() == data.feature_names.tolist()
+    assert again.label_names.tolist() == data.label_names.tolist()
+    assert again.categories == {"feature_3": ("a", "b")}
+    assert again.views == saved.views
+    assert (again.options, again.about) == (saved.options, saved.about)
+    return again.model
+
+
+# One of each kind: the papers' other combinations are made of the same parts.
+NAMES = [n for n in METHODS if n.endswith("MLkNN") or "+" not in n or n == "mddm:ORI+SVM"]
+NAMES += ["CCA+Ridge", "mddm:MDDM_p+SVM-rbf"]
+
+
+@pytest.mark.filterwarnings("ignore:Top.* gives all")  # of five labels here
+@pytest.mark.filterwarnings("ignore:LIBLINEAR stopped")  # ASO_SVM at the smallest alphas
+@pytest.mark.parametrize("name", NAMES)
+def test_every_method_comes_back(name, data, tmp_path):
+    quick = {
+        "SVM": {"estimator__param_grid": {"C": [1.0]}},
+        "CCA+Ridge": {"param_grid": {"estimator__projection__reg": [1.0]}},
+        "mddm:MDDM_p+SVM-rbf": {"param_grid": {"kernel__gamma": [0.5]}},
+        "many-labels": {"n_components": 3},
+    }.get(name)
+    model = make(name, quick).fit(data.X, data.Y)
+    again = round_trip(model, data, tmp_path / "m.skops")
+    np.testing.assert_array_equal(again.predict(data.X), model.predict(data.X))
+    np.testing.assert_array_equal(scores_of(again, data.X), scores_of(model, data.X))
+
+
+@pytest.mark.parametrize(
+    "cv", [LeaveOneOut(), KFold(3), ShuffleSplit(2, random_state=0), PredefinedSplit([0, 1] * 30)]
+)
+def test_splitters_come_back(cv, data, tmp_path):
+    X, Y = data.X[:60], data.Y[:60]
+    model = SharedSubspaceClassifierCV([0.0], [0.1], cv=cv).fit(X, Y)
+    again = round_trip(model, data, tmp_path / "m.skops")
+    assert type(again.cv) is type(cv)
+    np.testing.assert_array_equal(again.fit(X, Y).oof_scores_, model.oof_scores_)
+
+
+@pytest.mark.parametrize("kind", PREPARATIONS)
+def test_every_preparation_comes_back(kind, data, tmp_path):
+    X = np.abs(data.X)
+    X[:, 3] = X[:, 3] > 1
+    prepare = make_preparation(
+        kind, X, feature_names=data.feature_names, categories={"feature_3": ("a", "b")}
+    )
+    model = make_pipeline(prepare, SharedSubspaceClassifier()).fit(X, data.Y)
+    again = round_trip(model, data, tmp_path / "m.skops")
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.filterwarnings("ignore:Top.* gives all")  # of five labels here
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_comes_back(rule, data, tmp_path):
+    model = make("ridge", {"threshold": rule, "betas": [0.1]}).fit(data.X, data.Y)
+    again = round_trip(model, data, tmp_path / "m.skops")
+    np.testing.assert_array_equal(again.predict(data.X), model.predict(data.X))
+
+
+class Strange(BaseEstimator):
+    """A type that no file may bring along."""
+
+
+def strange_file(path):
+    path.write_bytes(skops.io.dumps({"eigenlabel": 1, "model": Strange()}))
+
+
+def test_a_strange_type_is_refused_by_name(data, tmp_path):
+    strange_file(tmp_path / "m.skops")
+    with pytest.raises(DataError, match=r"not trusted: .*Strange"):
+        load_model(tmp_path / "m.skops")
+    with pytest.raises(DataError, match=r"not trusted: .*Strange"):
+        round_trip(Strange(), data, tmp_path / "n.skops")
+    assert not (tmp_path / "n.skops").exists()
+
+
+def test_a_file_that_would_run_code_does_not(tmp_path):
+    marker = tmp_path / "ran"
+    buffer = io.BytesIO(skops.io.dumps({"eigenlabel": 1, "model": 1}))
+    with zipfile.ZipFile(buffer) as archive:
+        schema = json.loads(archive.read("schema.json"))
+    schema["content"] = {
+        "__class__": "system",
+        "__module__": "os",
+        "__loader__": "FunctionNode",
+        "__id__": 1,
+        "content": {"module_path": "os", "function": "system"},
+    }
+    schema |= {k: schema["content"][k] for k in ("__class__", "__module__", "__loader__")}
+    with zipfile.ZipFile(tmp_path / "m.skops", "w") as archive:
+        archive.writestr("schema.json", json.dumps(schema).replace("ran", str(marker)))
+    with pytest.raises(DataError, match=r"os\.system|damaged|not a model"):
+        load_model(tmp_path / "m.skops")
+    assert not marker.exists()
+
+
+def test_what_is_no_model_says_so(tmp_path, data):
+    path = tmp_path / "m.skops"
+    with pytest.raises(DataError, match="no such file"):
+        load_model(path)
+    path.write_bytes(b"nonsense")
+    with pytest.raises(DataError, match="not a model file"):
+        load_model(path)
+    path.write_bytes(skops.io.dumps([1, 2]))
+    with pytest.raises(DataError, match="not a model file of this version"):
+        load_model(path)
+    model = SharedSubspaceClassifier().fit(data.X, data.Y)
+    round_trip(model, data, path)
+    with pytest.raises(DataError, match="MiB of content; pass max_bytes"):
+        load_model(path, max_bytes=100)
+    whole = path.read_bytes()
+    for cut in (10, len(whole) // 2, len(whole) - 30):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(DataError, match="not a model file"):
+            load_model(path)
+    broken = bytearray(whole)
+    broken[len(whole) // 3] ^= 0xFF
+    path.write_bytes(broken)
+    with pytest.raises(DataError, match="damaged"):
+        load_model(path)
+
+
+def test_saving_leaves_no_half_files(tmp_path, data):
+    with pytest.raises(FileNotFoundError):
+        round_trip(make("ridge"), data, tmp_path / "nowhere" / "m.skops")
+    round_trip(SharedSubspaceClassifier().fit(data.X, data.Y), data, tmp_path / "m.skops")
+    assert [p.name for p in tmp_path.iterdir()] == ["m.skops"]
+
+
+def test_limits_count_what_is_inside_not_the_file(tmp_path, data):
+    path = tmp_path / "m.skops"
+    round_trip(SharedSubspaceClassifier().fit(data.X, data.Y), data, path)
+    with zipfile.ZipFile(path) as archive:
+        size = sum(item.file_size for item in archive.infolist())
+    load_model(path, max_bytes=size)
+    with pytest.raises(DataError, match="pass max_bytes"):
+        load_model(path, max_bytes=size - 1)
+    with pytest.raises(DataError, match="pass max_bytes"):
+        load_model(path, max_bytes=0)
+
+
+def test_a_bomb_is_not_opened(tmp_path, monkeypatch):
+    path = tmp_path / "m.skops"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("schema.json", b" " * 2**22)
+    monkeypatch.setattr("eigenlabel.persistence.memory_limit", lambda: 2.0**22)
+    with pytest.raises(DataError, match="4 MiB of content"):
+        load_model(path)
+
+
+def test_other_versions_and_parts(tmp_path, data):
+    path = tmp_path / "m.skops"
+    path.write_bytes(skops.io.dumps({"eigenlabel": 2, "model": 1}))
+    with pytest.raises(DataError, match="of this version"):
+        load_model(path)
+    words = make_pipeline(DocumentFrequencySelector(1), SharedSubspaceClassifier())
+    round_trip(words.fit(data.X, data.Y), data, path)
+    drawn = GridSearchCV(
+        SharedSubspaceClassifier(), {"beta": [1.0]}, cv=MultilabelStratifiedShuffleSplit(1)
+    )
+    round_trip(drawn.fit(data.X, data.Y), data, path)
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_tuned_dimension_comes_back(data, tmp_path):
+    model = ProjectedClassifierCV(dimensions=[1, 2], cv=2).fit(data.X, data.Y)
+    again = round_trip(model, data, tmp_path / "m.skops")
+    np.testing.assert_array_equal(again.predict(data.X), model.predict(data.X))
+    np.testing.assert_array_equal(again.path_.scores, model.path_.scores)
+
+
+def test_a_full_disk_leaves_the_old_file_and_no_other(data, tmp_path, monkeypatch):
+    path = tmp_path / "m.skops"
+    model = SharedSubspaceClassifier().fit(data.X, data.Y)
+    saved = SavedModel(model, data.feature_names, data.label_names)
+    save_model(saved, path)
+    before = path.read_bytes()
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for name in ("chmod", "replace"):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"eigenlabel.datasets.writing.os.{name}", full)
+            with pytest.raises(OSError, match=r"No space left on device: '.*m\.skops'"):
+                save_model(saved, path)
+        assert [p.name for p in tmp_path.iterdir()] == ["m.skops"]
+        assert path.read_bytes() == before
