@@ -9,7 +9,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from eigenlabel.estimators.subspace.missing_labels import check_observed
 from eigenlabel.inputs.validation import (
     check_choice,
     check_data,
@@ -26,6 +25,7 @@ from eigenlabel.kernels.kernel import (
     checked_symmetric,
     intersection_kernel,
 )
+from eigenlabel.labels.cells import check_observed
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg.factors.exact import (
     ARRAYS,

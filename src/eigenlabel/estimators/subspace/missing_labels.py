@@ -18,19 +18,6 @@ from eigenlabel.linalg.heldout import Fold, FoldBlock, heldout
 EXACT_WORK = 5e11  # patterns times p^3, p the smaller side of X, up to which solver="auto" is exact
 
 
-def check_observed(observed: np.ndarray | None, weights: np.ndarray | None) -> None:
-    """Refuse labels of which none is observed on a sample that counts."""
-    if observed is None:
-        return
-    if not observed.any():
-        raise ValueError("y is NaN everywhere: at least one label of one sample must be observed.")
-    if weights is not None and not observed[weights > 0].any():
-        raise ValueError(
-            "y is NaN wherever sample_weight is positive: at least one label of one such sample "
-            "must be observed."
-        )
-
-
 def exact_route(model: Any, shape: tuple[int, int], observed: np.ndarray) -> str:
     """Give the solver: one factor per pattern, or products if there are too many patterns."""
     if model.solver == "krylov" and not model._linear:
@@ -77,8 +64,3 @@ def heldout_blocks(
         advance(len(folds))
         return found
     return heldout(factor, T, folds, shifts, pairs, max_memory, advance)
-
-
-def blank(Y: np.ndarray, observed: np.ndarray | None) -> np.ndarray:
-    """Give labels with NaN where they are not observed."""
-    return Y if observed is None else np.where(observed, Y, np.nan)

@@ -13,6 +13,7 @@ from eigenlabel.estimators.subspace.stream import Stream
 from eigenlabel.inputs import progress
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.validation import check_choice, check_number
+from eigenlabel.labels.cells import blank
 from eigenlabel.labels.codec import signed_targets
 from eigenlabel.linalg.factors.masked import MaskedFold
 from eigenlabel.linalg.heldout import Fold, FoldBlock, heldout_of_statistics, tuning_arrays
@@ -230,7 +231,7 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
         parameters = (chosen["alpha"], chosen["beta"], chosen["n_components"])
         self._fit_factor(factor, X, T, weights, parameters)
         if self.threshold_on == "training" and codec.multilabel:
-            truth = observed.blank(Y[used], part)
+            truth = blank(Y[used], part)
             some = None if weights is None else weights[used]
             scores = self._scores_of_checked(X)[used]
             self.thresholds_ = rule.find_thresholds(scores, truth, some)
