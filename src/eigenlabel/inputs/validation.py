@@ -1,7 +1,6 @@
 """Checks of data and parameters; the one place that touches scikit-learn's private side."""
 
 import inspect
-import numbers
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,13 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from eigenlabel.inputs.parameters import check_choice as check_choice  # noqa: PLC0414
+from eigenlabel.inputs.parameters import check_flag as check_flag  # noqa: PLC0414
+from eigenlabel.inputs.parameters import check_jobs as check_jobs  # noqa: PLC0414
+from eigenlabel.inputs.parameters import check_number as check_number  # noqa: PLC0414
 from eigenlabel.inputs.warning import warn
 from eigenlabel.linalg.operators import row_blocks
 
-MOST_JOBS = 10_000
 LARGEST = 1e75  # squares of squares of it are still numbers
 LEAST = {8: 1e-75, 4: 1e-18}  # likewise, by the bytes of a number; float32 has squares alone
 
@@ -328,58 +330,10 @@ def takes_weights(scorer: Any) -> bool:
     return any(p.name == "sample_weight" or p.kind == p.VAR_KEYWORD for p in parameters)
 
 
-def check_number(
-    name: str,
-    value: Any,
-    low: float,
-    high: float = np.inf,
-    *,
-    integer: bool = False,
-    inf: bool = False,
-) -> None:
-    """Check that low <= value <= high, finite unless ``inf``; NaN and non-numbers are refused."""
-    kind = numbers.Integral if integer else numbers.Real
-    word = "an integer" if integer else "a number"
-    open_ = low == np.finfo(float).tiny  # stands for "more than zero"
-    least = "> 0" if open_ else f">= {low}" if np.isfinite(low) else ""
-    most = f"between {'0 (excluded)' if open_ else low} and {high}"
-    bound = f"{word} {most if np.isfinite(high) else least}".strip()
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
-        raise TypeError(f"{name} must be {bound}, got {value!r}.")
-    # Comparisons alone: NumPy's functions take no integer beyond 64 bits.
-    endless = abs(value) == np.inf
-    if value != value or value < low or value > high or (endless and not inf):  # noqa: PLR0124
-        more = ", or infinity" if inf else ""
-        raise ValueError(f"{name} must be {bound}{more}, got {value!r}.")
-    if not endless and abs(value) > LARGEST**2:  # a penalty is as large as squares of features
-        raise ValueError(
-            f"{name} must be at most {LARGEST**2:.0e} in absolute value, got {value!r}: products "
-            "with larger numbers leave the range of floats."
-        )
-
-
 def is_estimator(thing: Any) -> bool:
     """Return True for an instance that can be cloned and fitted."""
     methods = ("fit", "get_params")
     return not isinstance(thing, type) and all(hasattr(thing, name) for name in methods)
-
-
-def check_jobs(value: Any) -> None:
-    """Check a number of parallel jobs, or None; joblib counts negative ones from the cores."""
-    if value is not None:
-        check_number("n_jobs", value, -MOST_JOBS, MOST_JOBS, integer=True)
-
-
-def check_flag(name: str, value: Any) -> None:
-    """Check that value is True or False; words such as "no" count as true elsewhere."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, got {value!r}.")
-
-
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Check that value is one of some words."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
 
 
 def check_scores(name: str, scores: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:

@@ -1,0 +1,107 @@
+"""Declarations of parameters: what they accept, what they say otherwise, and who has them."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from eigenlabel.inputs.parameters import (
+    ByView,
+    Choice,
+    Flag,
+    Integer,
+    Jobs,
+    Maybe,
+    Number,
+    OrCallable,
+    ParameterTypeError,
+    ParameterValueError,
+    Several,
+    check_parameters,
+)
+
+ACCEPTED = [
+    (Number(0), 0),
+    (Number(0), np.float32(2.5)),
+    (Number(0, inf=True), np.inf),
+    (Number(0, 1), 1),
+    (Integer(1), np.int64(3)),
+    (Integer(1), 10**200 // 10**150),
+    (Flag(), np.True_),
+    (Choice("a", "b"), "b"),
+    (Maybe(Integer(1)), None),
+    (OrCallable(Choice("a")), len),
+    (ByView(Number(0)), {"x": 1.0, "y": 0}),
+    (Several(Number(0)), np.array([1.0, 2.0])),
+    (Jobs(), -1),
+]
+
+REJECTED = [
+    (Number(0), -1, ParameterValueError, "p must be a number >= 0, got -1."),
+    (Number(0), "1", ParameterTypeError, "p must be a number >= 0, got '1'."),
+    (Number(0), True, ParameterTypeError, "p must be a number >= 0, got True."),
+    (Number(0), np.inf, ParameterValueError, "p must be a number >= 0, got inf."),
+    (Number(0), np.nan, ParameterValueError, "p must be a number >= 0, got nan."),
+    (Number(), 1j, ParameterTypeError, "p must be a number, got 1j."),
+    (Number(0, above=True), 0, ParameterValueError, "p must be a number > 0, got 0."),
+    (Number(0, 1), 2, ParameterValueError, "p must be a number between 0 and 1, got 2."),
+    (Number(0, inf=True), -1, ParameterValueError, "must be a number >= 0, or infinity, got -1."),
+    (
+        Number(0, 1, above=True),
+        0,
+        ParameterValueError,
+        "p must be a number between 0 (excluded) and 1, got 0.",
+    ),
+    (Integer(1), 1.0, ParameterTypeError, "p must be an integer >= 1, got 1.0."),
+    (Integer(1), 10**400, ParameterValueError, "p must be at most 1e+150"),
+    (Flag(), "no", ParameterTypeError, "p must be True or False, got 'no'."),
+    (Choice("a", "b"), "c", ParameterValueError, "p must be one of 'a', 'b', got 'c'."),
+    (Choice("a"), ["a"], ParameterValueError, "p must be one of 'a', got ['a']."),
+    (Maybe(Integer(1)), 0, ParameterValueError, "p must be an integer >= 1, got 0."),
+    (OrCallable(Choice("a")), 3, ParameterValueError, "p must be one of 'a', got 3."),
+    (ByView(Number(0)), {"x": -1}, ParameterValueError, "p must be a number >= 0, got -1."),
+    (Several(Number(0)), [], ParameterValueError, "p is empty: pass at least one value."),
+    (Several(Number(0)), "12", ParameterTypeError, "p must be a sequence, got '12'."),
+    (Several(Number(0)), 1.0, ParameterTypeError, "p must be a sequence, got 1.0."),
+    (Several(Number(0)), [1, -1], ParameterValueError, "p must be a number >= 0, got -1."),
+    (Jobs(), 10**6, ParameterValueError, "p must be an integer between -10000 and 10000"),
+]
+
+
+@pytest.mark.parametrize(("declaration", "value"), ACCEPTED)
+def test_a_value_within_the_bounds_passes(declaration, value):
+    assert declaration.check("p", value) is None
+
+
+@pytest.mark.parametrize(("declaration", "value", "error", "message"), REJECTED)
+def test_other_values_raise_an_error_with_bound_and_value(declaration, value, error, message):
+    with pytest.raises(error) as caught:
+        declaration.check("p", value)
+    assert message in str(caught.value)
+    assert caught.value.name == "p"
+    assert str(caught.value) == f"p {caught.value.problem}"
+
+
+def test_errors_survive_a_pickle():
+    error = pickle.loads(pickle.dumps(ParameterValueError("alpha", "must be a number.")))
+    assert str(error) == "alpha must be a number."
+
+
+class Model:
+    _parameters = {"alpha": Number(0), "loss": Choice("a", "b")}  # noqa: RUF012
+
+    def __init__(self, alpha=1.0, loss="a"):
+        self.alpha = alpha
+        self.loss = loss
+
+
+def test_all_declared_parameters_are_checked_in_their_order():
+    check_parameters(Model())
+    with pytest.raises(ParameterValueError, match="loss must be one of"):
+        check_parameters(Model(loss="c"))
+    with pytest.raises(ParameterValueError, match="alpha must be a number"):
+        check_parameters(Model(alpha=-1, loss="c"))
+
+
+def test_a_part_of_the_parameters_can_be_checked():
+    check_parameters(Model(loss="c"), only=lambda name: name != "loss")
