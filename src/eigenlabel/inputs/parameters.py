@@ -83,7 +83,7 @@ class Number:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, self.kind):
             raise ParameterTypeError(name, f"must be {self._bound()}, got {value!r}.")
         # NumPy's functions do not accept integers of more than 64 bits, nor float32 such bounds.
-        given = value if isinstance(value, numbers.Integral) else float(value)
+        given = int(value) if isinstance(value, numbers.Integral) else float(value)
         below = given <= self.low if self.above else given < self.low
         infinite = abs(given) == np.inf
         if given != given or below or given > self.high or (infinite and not self.inf):  # noqa: PLR0124
