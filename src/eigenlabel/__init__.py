@@ -15,7 +15,6 @@ from eigenlabel.estimators.graphs.birelation import BiRelationGraph
 from eigenlabel.estimators.graphs.random_fields import GaussianFields
 from eigenlabel.estimators.margin.aso import ASOClassifier
 from eigenlabel.estimators.margin.svm_perf import SVMPerfClassifier
-from eigenlabel.estimators.meka import MEKA
 from eigenlabel.estimators.meta.per_label import OneVsRestSearchCV
 from eigenlabel.estimators.meta.projected import (
     DimensionsPath,
@@ -39,6 +38,7 @@ from eigenlabel.estimators.subspace.classifier import SharedSubspaceClassifier
 from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
 from eigenlabel.estimators.views.kernel_sum import KernelSum
 from eigenlabel.inputs.views import Views
+from eigenlabel.kernels.meka import MEKA
 
 __version__ = "0.1.0"
 

@@ -62,7 +62,7 @@ def _with(X, value):
         ({"beta": np.inf}, ValueError, "beta must be a number >= 0, got inf"),
         ({"beta": True}, TypeError, "beta must be a number"),
         ({"n_components": 5}, ValueError, "n_components must be an integer between 0 and 4, got 5"),
-        ({"n_components": -1}, ValueError, "between 0 and 4, got -1"),
+        ({"n_components": -1}, ValueError, "an integer >= 0, got -1"),
         ({"n_components": 2.0}, TypeError, "n_components must be an integer"),
         ({"kernel": "gauss"}, ValueError, "kernel must be one of 'linear', 'poly'"),
         ({"kernel": "rbf", "gamma": -1}, ValueError, "gamma must be a number >= 0, got -1"),
@@ -73,7 +73,7 @@ def _with(X, value):
         (
             {"kernel": lambda X, Z: np.full((len(X), len(Z)), np.nan)},
             ValueError,
-            "gives NaN or infinity",
+            "returns NaN or infinity",
         ),
     ],
 )

@@ -310,11 +310,11 @@ def test_what_cannot_be_mapped(labelled, parameters, message):
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_few_samples(rng, n):
     X = rng.standard_normal((n, 3))
-    Z = MEKA(random_state=0).fit(X).transform(X)
-    np.testing.assert_allclose(Z @ Z.T, rbf_kernel(X), atol=1e-9)
+    Z = MEKA(gamma=0.3, random_state=0).fit(X).transform(X)
+    np.testing.assert_allclose(Z @ Z.T, rbf_kernel(X, gamma=0.3), atol=1e-9)
 
 
 def test_duplicated_samples(rng):
     X = np.repeat(rng.standard_normal((5, 3)), 8, axis=0)
-    Z = MEKA(n_blocks=8, random_state=0).fit_transform(X)
-    np.testing.assert_allclose(Z @ Z.T, rbf_kernel(X), atol=1e-9)
+    Z = MEKA(n_blocks=8, gamma=0.3, random_state=0).fit_transform(X)
+    np.testing.assert_allclose(Z @ Z.T, rbf_kernel(X, gamma=0.3), atol=1e-9)

@@ -224,6 +224,6 @@ def test_projections_in_the_row_space_state_more_arrays(rng, monkeypatch, projec
     monkeypatch.setattr(operators, "BLOCK_BYTES", 2**16)
     X, Y = problem(rng, 200, 300)
     assert peak(projection(n_components=2), X, Y) < 12 * 8 * 200**2
-    monkeypatch.setattr("eigenlabel.estimators.base.memory_limit", lambda: 12 * 8.0 * 200**2 - 1)
+    monkeypatch.setattr("eigenlabel.kernels.factor.memory_limit", lambda: 12 * 8.0 * 200**2 - 1)
     with pytest.raises(MemoryError, match="principal axes"):
         projection().fit(X, Y)

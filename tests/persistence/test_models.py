@@ -195,7 +195,7 @@ def test_a_bomb_is_not_opened(tmp_path, monkeypatch):
     path = tmp_path / "m.skops"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("schema.json", b" " * 2**22)
-    monkeypatch.setattr("eigenlabel.persistence.memory_limit", lambda: 2.0**22)
+    monkeypatch.setattr("eigenlabel.persistence.models.memory_limit", lambda: 2.0**22)
     with pytest.raises(DataError, match="4 MiB of content"):
         load_model(path)
 

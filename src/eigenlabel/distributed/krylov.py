@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from eigenlabel.distributed.cluster import beside_another, dask, reduce_tree, workers_memory
-from eigenlabel.estimators.base import warn_convergence
 from eigenlabel.inputs.warning import warn
+from eigenlabel.kernels.factor import warn_convergence
 from eigenlabel.labels.codec import signed_targets
 from eigenlabel.linalg.factors.krylov import KrylovFactor
 from eigenlabel.linalg.operators import CentredOperator
@@ -195,8 +195,8 @@ def _solve(module: Any, found: Survey, partitions: list[Any], centre: bool, kept
         parts = list(module.persist(*parts))
     XT = module.compute(reduce_tree(_add, [right(part, means[1]) for part in parts]))[0][0]
     operator = Partitions(parts, (found.count, len(means[0])), means[0])
-    bounds = fitted._bounds()
-    limits = (bounds["tol"], bounds["max_iter"], bounds["max_memory"], warn_convergence)
+    solver = fitted._solver()
+    limits = (solver.tol, solver.max_iter, solver.limit, warn_convergence)
     factor = PartitionedFactor(operator, XT, found.n, centre, *limits)
     fitted._fit_known(factor, means, found.dtype)
     return fitted

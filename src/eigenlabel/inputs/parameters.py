@@ -2,7 +2,7 @@
 
 An estimator states what its parameters may be in the class attribute ``_parameters``::
 
-    _parameters = {"alpha": Number(0, inf=True), "n_components": Maybe(Integer(0)), ...}
+    _parameters: ClassVar[Parameters] = {"alpha": Number(0, inf=True), "tol": Number(0), ...}
 
 and calls :func:`check_parameters` at the beginning of ``fit``. Bounds that depend on the data, such
 as the number of labels, are checked where the data are known, with :func:`check_number`.

@@ -20,9 +20,9 @@ from eigenlabel.inputs.views import (
     as_float,
     is_precomputed,
 )
-from eigenlabel.kernels.kernel import strips
 from eigenlabel.kernels.rounding import metric_rounding
 from eigenlabel.linalg.euclidean import EuclideanDistances
+from eigenlabel.linalg.operators import row_blocks
 from eigenlabel.linalg.ties import Rounding, nearest_first, tied_order
 
 HISTOGRAMS = ("chi2", "kl")  # dense, with values >= 0
@@ -111,7 +111,7 @@ class DistanceView(FittedTable):
         Infinite distances do not count. n^2 distances, in strips.
         """
         largest, total, count = 0.0, 0.0, 0
-        for part in strips(samples.shape[0], samples.shape[0]):
+        for part in row_blocks(samples.shape[0], samples.shape[0]):
             D = self.distances(samples[part])
             if not np.isfinite(D.max(initial=0.0)):
                 D = D[np.isfinite(D)]
@@ -263,7 +263,7 @@ class ViewDistancesMixin(ViewsMixin):
             fitted = self.views_[name]
             samples = None if table is None else self._checked_samples(fitted, table, name)
             tables.append((fitted, samples, here))
-        for part in strips(len(views), len(tables) * self._n):
+        for part in row_blocks(len(views), len(tables) * self._n):
             D = np.full((len(tables), part.stop - part.start, self._n), np.nan)
             roundings = []
             for strip, (fitted, samples, here) in zip(D, tables, strict=True):

@@ -36,7 +36,6 @@ from eigenlabel.estimators.graphs import birelation
 from eigenlabel.estimators.graphs import random_fields as networks
 from eigenlabel.estimators.margin.aso import ASOClassifier
 from eigenlabel.estimators.margin.svm_perf import SVMPerfClassifier
-from eigenlabel.estimators.meka import MEKA
 from eigenlabel.estimators.meta import projected
 from eigenlabel.estimators.meta.per_label import OneVsRestSearchCV
 from eigenlabel.estimators.meta.thresholded import ThresholdedClassifier
@@ -52,6 +51,7 @@ from eigenlabel.estimators.views.kernels import FittedView
 from eigenlabel.inputs.views import FittedTable
 from eigenlabel.kernels.distances import DistanceView
 from eigenlabel.kernels.kernel import Kernel
+from eigenlabel.kernels.meka import MEKA
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg.machine import memory_limit
 from eigenlabel.linalg.statistics import Accumulator, Block, Statistics

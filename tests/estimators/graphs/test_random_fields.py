@@ -13,7 +13,7 @@ from sklearn.model_selection import cross_val_predict
 from eigenlabel import BiRelationGraph, GaussianFields, Views
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.estimators.graphs import similarity as graphs
-from eigenlabel.kernels.kernel import mean_distance
+from eigenlabel.kernels.bandwidth import mean_distance
 from eigenlabel.metrics import f1_micro
 from eigenlabel.persistence import SavedModel, load_model, save_model
 from eigenlabel.thresholds import PerLabelF1

@@ -16,7 +16,6 @@ from sklearn.preprocessing import StandardScaler
 from eigenlabel import JEC, MBRM, FastTag, TagProp, Views
 from eigenlabel.estimators.neighbours import tagprop as tagprop_module
 from eigenlabel.kernels import distances
-from eigenlabel.kernels import kernel as kernels
 from eigenlabel.persistence import SavedModel, load_model, save_model
 from eigenlabel.thresholds import PerLabelF1, Top
 
@@ -157,7 +156,7 @@ def test_strips_change_nothing(tagger, data, monkeypatch):
     train["numbers"][[3, 20, 21]] = np.nan
     new["histograms"][[0, 5]] = np.nan
     whole = tagger(threshold="f1").fit(train, Y)
-    monkeypatch.setattr(kernels, "CHUNK", 300)
+    monkeypatch.setattr("eigenlabel.linalg.operators.BLOCK_BYTES", 8 * 300)
     parts = tagger(threshold="f1").fit(train, Y)
     # an ascent enlarges the rounding of distances
     near = {"rtol": 1e-8, "atol": 1e-4 if tagger is TagProp else 1e-8}
@@ -293,7 +292,7 @@ def test_parameters_are_checked(tagger, params, data):
 
 def test_no_square_array_of_samples(rng, monkeypatch):
     """Distances of 3000 samples stay in strips of some hundred rows."""
-    monkeypatch.setattr(kernels, "CHUNK", 2**18)
+    monkeypatch.setattr("eigenlabel.linalg.operators.BLOCK_BYTES", 8 * 2**18)
     sizes = []
     measure = distances.FUNCTIONS["l1"]
     monkeypatch.setitem(

@@ -129,9 +129,11 @@ def test_embedding_is_orthonormal_in_feature_space(rng, intercept):
     np.testing.assert_allclose(linear.components_ @ linear.components_.T, np.eye(3), atol=1e-12)
     centred = X - X.mean(axis=0) if intercept else X
     np.testing.assert_allclose(linear.transform(X), centred @ linear.components_.T, atol=1e-12)
-    kernel = SharedSubspaceClassifier(0.1, 0.01, 3, kernel="rbf", fit_intercept=intercept)
+    kernel = SharedSubspaceClassifier(
+        0.1, 0.01, 3, kernel="rbf", gamma=0.25, fit_intercept=intercept
+    )
     kernel.fit(X, Y)
-    K = pairwise_kernels(X, metric="rbf")
+    K = pairwise_kernels(X, metric="rbf", gamma=0.25)
     H = np.eye(25) - intercept / 25
     B = kernel.dual_components_
     np.testing.assert_allclose(B.T @ (H @ K @ H) @ B, np.eye(3), atol=1e-10)
@@ -442,11 +444,9 @@ def test_float32_is_kept_and_agrees(data):
 
 
 def test_prediction_in_chunks_makes_no_difference(data, monkeypatch):
-    from eigenlabel.estimators import base as _base
-
     model = SharedSubspaceClassifier(kernel="rbf").fit(data.X, data.Y)
     expected = model.decision_function(data.X)
-    monkeypatch.setattr(_base, "CHUNK", 500)
+    monkeypatch.setattr("eigenlabel.linalg.operators.BLOCK_BYTES", 4000)
     np.testing.assert_allclose(model.decision_function(data.X), expected, atol=1e-12)
 
 

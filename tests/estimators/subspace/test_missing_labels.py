@@ -252,10 +252,11 @@ def test_held_out_scores_are_those_of_refits(data, M, solver, alpha):
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_leaving_one_out(data, M, kernel):
     X, Y = data.X[:25], blank(data.Y, M)[:25]
-    model = SharedSubspaceClassifierCV([0.1], [0.1], 2, cv=LeaveOneOut(), kernel=kernel).fit(X, Y)
+    settled = {"kernel": kernel, "gamma": 0.1}  # None depends on all samples
+    model = SharedSubspaceClassifierCV([0.1], [0.1], 2, cv=LeaveOneOut(), **settled).fit(X, Y)
     for i in range(0, 25, 6):
         rest = np.delete(np.arange(25), i)
-        part = SharedSubspaceClassifier(0.1, 0.1, 2, kernel=kernel).fit(X[rest], Y[rest])
+        part = SharedSubspaceClassifier(0.1, 0.1, 2, **settled).fit(X[rest], Y[rest])
         found = part.decision_function(X[i : i + 1])[0]
         np.testing.assert_allclose(model.oof_scores_[i], found, atol=1e-8)
 

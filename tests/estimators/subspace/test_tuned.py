@@ -66,7 +66,8 @@ def test_the_whole_grid_equals_refitting(
         return found
 
     monkeypatch.setattr(module._Search, "_scores", spy)
-    model = SharedSubspaceClassifierCV(**SMALL, cv=cv, kernel=kernel)
+    settled = {"kernel": kernel, "gamma": 0.1}  # None depends on all samples
+    model = SharedSubspaceClassifierCV(**SMALL, cv=cv, **settled)
     model.fit(sp.csr_array(X) if sparse else X, Y, w)
     assert len(kept) == len(ALPHAS) * len(BETAS) * len(RANKS)
     points = [p for i, p in enumerate(kept) if i % 3 == 0 or not isinstance(cv, LeaveOneOut)]
@@ -74,7 +75,7 @@ def test_the_whole_grid_equals_refitting(
         found = kept[a, b, r]
         if kernel == "rbf" and b == 0 and a == 0:
             continue  # both are ill-conditioned there: an rbf matrix without any shift
-        expected = naive_scores(X, Y, cv, a, b, r, w, kernel=kernel)
+        expected = naive_scores(X, Y, cv, a, b, r, w, **settled)
         np.testing.assert_allclose(found, expected, atol=1e-8 if b > 0 else 1e-6)
     np.testing.assert_allclose(
         model.oof_scores_, kept[tuple(model.best_params_.values())], atol=1e-12

@@ -32,8 +32,8 @@ from eigenlabel import (
 )
 from eigenlabel.datasets import Dataset, make_shared_subspace
 from eigenlabel.estimators.views.weights import loo_error
-from eigenlabel.kernels import kernel as kernels
-from eigenlabel.kernels.kernel import intersection_kernel, mean_distance
+from eigenlabel.kernels.bandwidth import mean_distance
+from eigenlabel.kernels.kernel import intersection_kernel
 from eigenlabel.persistence import SavedModel, load_model, save_model
 
 
@@ -340,7 +340,7 @@ def test_preprocessing_is_of_each_view_alone(data):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("chunk", [2**22, 64, 1])
 def test_mean_distance_is_that_of_all_pairs(rng, form, chunk, monkeypatch):
-    monkeypatch.setattr(kernels, "CHUNK", chunk)
+    monkeypatch.setattr("eigenlabel.linalg.operators.BLOCK_BYTES", 8 * chunk)
     X = rng.standard_normal((23, 4)) * (rng.random((23, 4)) < 0.6)
     X[3] = X[4]
     assert mean_distance(form(X)) == pytest.approx(cdist(X, X).mean(), rel=1e-8)
@@ -397,7 +397,7 @@ def test_predictions_by_strips(data, monkeypatch):
     left, right, Y = data
     model = KGHA().fit([left, right], Y)
     wanted = model.decision_function([left, right])
-    monkeypatch.setattr(kernels, "CHUNK", 120)
+    monkeypatch.setattr("eigenlabel.linalg.operators.BLOCK_BYTES", 8 * 120)
     np.testing.assert_allclose(model.decision_function([left, right]), wanted, atol=1e-12)
 
 
@@ -422,7 +422,7 @@ def alignment(weights, matrices, L):
 @pytest.mark.parametrize("chunk", [2**22, 500])
 def test_alignment_is_the_largest_there_is(rng, chunk, monkeypatch):
     views, Y = noise_and_signal(rng)
-    monkeypatch.setattr(kernels, "CHUNK", chunk)
+    monkeypatch.setattr("eigenlabel.linalg.operators.BLOCK_BYTES", 8 * chunk)
     model = KernelSum("alignment", kernel="linear").fit(views, Y)
     matrices = [centred(linear_kernel(A)) for A in views.values()]
     L = centred(Y @ Y.T)

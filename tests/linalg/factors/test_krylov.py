@@ -392,7 +392,7 @@ def test_folds_are_those_of_the_exact_factor(rng, centre):
 @pytest.mark.parametrize("projection", [CCA(), MDDM(projection="uncorrelated")])
 def test_projections_run_on_products(data, projection, monkeypatch):
     wanted = projection.fit(data.X, data.Y).transform(data.X)
-    monkeypatch.setattr("eigenlabel.estimators.base.memory_limit", lambda: 5000.0)
+    monkeypatch.setattr("eigenlabel.kernels.factor.memory_limit", lambda: 5000.0)
     monkeypatch.setattr(krylov.Krylov, "_group", lambda *a: 10)
     found = projection.fit(data.X, data.Y).transform(data.X)
     np.testing.assert_allclose(found, wanted, atol=1e-4 * abs(wanted).max())  # tol = 1e-6

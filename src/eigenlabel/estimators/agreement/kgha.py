@@ -86,9 +86,9 @@ class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewHatsMixin, Rul
     fit_intercept : bool, default=True
         Intercepts in all regressions. False is the paper to the letter: kernels and labels are
         not centred, and scores are.
-    repair : bool, default=False
-        Leave out the negative part of kernels that are not positive semi-definite, with a
-        warning, instead of refusing them.
+    repair : bool, default=True
+        Whether the negative part of a kernel that is not positive semi-definite is left out, with
+        a warning. If False, such a kernel raises a ValueError.
     solver : "eigen" or "als"
         The eigenvectors themselves, or the paper's alternating least squares towards them.
     n_sweeps, tol : of "als"
@@ -140,7 +140,7 @@ class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewHatsMixin, Rul
         decoding: str = "regression",
         threshold: str | Rule = "zero",
         fit_intercept: bool = True,
-        repair: bool = False,
+        repair: bool = True,
         solver: str = "eigen",
         n_sweeps: int = 1000,
         tol: float = 1e-6,

@@ -83,7 +83,7 @@ class MultisetCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewHatsMix
         views: Any = None,
         transformers: Any = None,
         approximation: Any = None,
-        repair: bool = False,
+        repair: bool = True,
         n_sweeps: int = 1000,
         tol: float = 1e-6,
         random_state: Any = None,

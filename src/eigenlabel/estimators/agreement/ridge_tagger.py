@@ -66,7 +66,7 @@ class KernelRidgeTagger(KGHA):
         approximation: Any = None,
         threshold: str | Rule = "zero",
         fit_intercept: bool = True,
-        repair: bool = False,
+        repair: bool = True,
         random_state: Any = None,
     ) -> None:
         self.ridge = ridge

@@ -11,9 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigenlabel.estimators.views.weights import minimise_quadratic
 from eigenlabel.inputs.warning import warn
-from eigenlabel.kernels.kernel import Kernel, strips
+from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.kernels.rounding import kernel_rounding
 from eigenlabel.linalg.factors.exact import check_memory
+from eigenlabel.linalg.operators import row_blocks
 from eigenlabel.linalg.ties import nearest
 
 
@@ -27,7 +28,7 @@ def nearest_similarities(
     """
     k = min(k, Z.shape[0] - training)
     parts = []
-    for rows in strips(X.shape[0], Z.shape[0]):
+    for rows in row_blocks(X.shape[0], Z.shape[0]):
         K = np.asarray(kernel(X[rows], Z), dtype=float)
         if training:
             own = np.arange(len(K))

@@ -15,7 +15,7 @@ from eigenlabel.inputs.validation import check_choice, check_flag, check_number
 from eigenlabel.inputs.views import Views
 from eigenlabel.inputs.warning import warn
 from eigenlabel.kernels.distances import Neighbours, nearest_by_mean, nearest_by_rank
-from eigenlabel.kernels.kernel import strips
+from eigenlabel.linalg.operators import row_blocks
 from eigenlabel.thresholds import Rule
 
 START = 10.0  # sum of the first weights of distances, which are at most one
@@ -51,7 +51,7 @@ class Votes:
         """
         n, k = self.near.index.shape
         out = np.empty((n, k))
-        for part in strips(n, k * max(1, -(-self.Y.nnz // self.Y.shape[0]))):
+        for part in row_blocks(n, k * max(1, -(-self.Y.nnz // self.Y.shape[0]))):
             chosen = self.Y[self.near.index[part].ravel()]
             place = np.repeat(np.arange(chosen.shape[0]), np.diff(chosen.indptr))
             values = G[part][place // k, chosen.indices]

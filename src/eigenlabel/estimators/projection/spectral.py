@@ -21,6 +21,7 @@ from eigenlabel.inputs.validation import (
     check_number,
     check_scale,
 )
+from eigenlabel.kernels.factor import factorise_samples
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg.directions import (
     FEW,
@@ -40,13 +41,11 @@ from eigenlabel.linalg.ties import SAFETY, Rounding, nearest, precision, tied_or
 class RowSpaceProjection(BaseProjection):
     """A projection found in coordinates of the data's own rank, ``Z Z' = Xc Xc'``."""
 
-    _arrays: float = ROW_SPACE_ARRAYS
-
     def _in_row_space(self, space: RowSpace, X: Any, Y: np.ndarray | None) -> Directions:
         raise NotImplementedError
 
     def _solve(self, X: Any, Y: np.ndarray | None) -> tuple[Directions, Factor | None]:
-        factor = self._factorise(X, None)
+        factor = factorise_samples(self._kernel, X, arrays=ROW_SPACE_ARRAYS)
         space = row_space(factor)
         found = self._in_row_space(space, X, Y)
         return Directions(space.lift(found.coefficients), found.eigenvalues), factor
@@ -86,11 +85,11 @@ class PCA(KernelParameters, BaseProjection):
     _supervised = False
 
     def _solve(self, X: Any, Y: np.ndarray | None) -> tuple[Directions, Factor | None]:  # noqa: ARG002
-        if self._linear and FEW * (self.n_components or np.inf) <= min(X.shape):
+        if self._kernel.linear and FEW * (self.n_components or np.inf) <= min(X.shape):
             check_scale(X)
             with suppress(ArpackError):
                 return leading_axes(CentredOperator(X), self.n_components), None
-        factor = self._factorise(X, None)
+        factor = factorise_samples(self._kernel, X)
         space = row_space(factor)
         return Directions(space.principal(self.n_components), space.values), factor
 
@@ -128,11 +127,11 @@ class PLS(KernelParameters, BaseProjection):
 
     def _solve(self, X: Any, Y: np.ndarray | None) -> tuple[Directions, Factor | None]:
         wanted = Y.shape[1] if self.n_components is None else self.n_components
-        if self._linear:
+        if self._kernel.linear:
             check_scale(X)
             count = min(wanted, X.shape[0] - 1, X.shape[1])
             return covariance_directions(CentredOperator(X), Y.astype(float), count), None
-        factor = self._factorise(X, None)
+        factor = factorise_samples(self._kernel, X)
         return covariance_directions(factor, Y.astype(float), min(wanted, len(Y) - 1)), factor
 
 

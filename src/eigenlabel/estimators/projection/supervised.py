@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from eigenlabel.estimators.base import KernelMixin
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.inputs.validation import (
     check_choice,
@@ -22,6 +21,8 @@ from eigenlabel.inputs.validation import (
     check_scale,
 )
 from eigenlabel.inputs.warning import warn
+from eigenlabel.kernels.factor import factorise_samples
+from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel, kernel_tags
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.labels.factors import (
     CORRELATIONS,
@@ -45,7 +46,7 @@ def _product(X: Any, W: np.ndarray) -> np.ndarray:
     return np.concatenate([X[rows] @ W for rows in row_blocks(*X.shape)])  # no copy of all of X
 
 
-class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseEstimator):
+class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A transformer ``x -> P'(x - mean)``, linear or in a kernel's feature space.
 
     Subclasses give ``_solve(X, Y)``; Y is None where labels are not used. ``n_components=None``
@@ -64,8 +65,9 @@ class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMi
         y : 0/1 label matrix (n_samples, n_labels), dense or sparse, or a vector of classes
         """
         self._check_parameters()
-        self._check_kernel()
-        X = check_data(self, X, reset=True, square=self.kernel == "precomputed")
+        kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
+        X = check_data(self, X, reset=True, square=kernel.precomputed)
+        self._kernel = kernel.settle(X)
         Y = None
         if self._supervised:
             _, Y = LabelCodec.fit(y)
@@ -88,6 +90,8 @@ class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMi
     def _check_parameters(self) -> None:
         if self.n_components is not None:
             check_number("n_components", self.n_components, 1, integer=True)
+        for name, declaration in KERNEL_PARAMETERS.items():
+            declaration.check(name, getattr(self, name))
 
     def _solve(self, X: Any, Y: np.ndarray | None) -> tuple[Directions, Factor | None]:
         """Give the directions, and the factor whose coefficients they are; None for weights."""
@@ -102,7 +106,7 @@ class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMi
             vars(self).pop(name, None)  # of an earlier fit with another kernel
         r = self._dimension(found)
         coefficients = found.coefficients[:, :r]
-        if self._linear:
+        if self._kernel.linear:
             weights = fix_signs(coefficients if factor is None else factor.primal(coefficients))
             self._set_components(weights, self._mean(factor, X), X.dtype)
         else:
@@ -134,12 +138,15 @@ class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMi
         """
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
-        kept = self.components_.T if self._linear else self.dual_coef_
-        times = _product if self._linear else self._kernel_product
-        return (times(X, kept) - self._offset).astype(kept.dtype, copy=False)
+        kept = self.components_.T if self._kernel.linear else self.dual_coef_
+        if self._kernel.linear:
+            projected = _product(X, kept)
+        else:
+            projected = self._kernel.product(X, self.X_fit_, kept)
+        return (projected - self._offset).astype(kept.dtype, copy=False)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = kernel_tags(super().__sklearn_tags__(), self.kernel)
         tags.target_tags.required = self._supervised
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -184,10 +191,10 @@ class LabelProjection(BaseProjection):
     def _solve(self, X: Any, Y: np.ndarray | None) -> tuple[Directions, Factor | None]:
         T = self._labels(Y)
         scale, ridge = self._constraint()
-        if self._linear and not scale:
+        if self._kernel.linear and not scale:
             check_scale(X)
             return orthonormal_directions(CentredOperator(X), T), None
-        factor = self._factorise(X, None)
+        factor = factorise_samples(self._kernel, X)
         return directions(factor, T, scale, ridge), factor
 
 
@@ -282,7 +289,7 @@ class MDDM(LabelProjection):
         check_random_state(self.random_state)
         if isinstance(self.label_kernel, str) or self.label_kernel is None:
             check_choice("label_kernel", self.label_kernel, CORRELATIONS)
-        if self.complement and (self.n_components is None or not self._linear):
+        if self.complement and (self.n_components is None or self.kernel != "linear"):
             raise ValueError("complement=True needs n_components and kernel='linear'.")
 
     def _labels(self, Y: np.ndarray) -> np.ndarray:

@@ -10,20 +10,30 @@ alpha + beta, and one m x m eigenproblem::
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
-from eigenlabel.estimators.base import KernelMixin, ScoreClassifier
+from eigenlabel.estimators.base import ScoreClassifier, check_training
 from eigenlabel.estimators.subspace import missing_labels as observed
 from eigenlabel.estimators.subspace.many_labels import ManyLabelsMixin
 from eigenlabel.estimators.subspace.stream import Stream
 from eigenlabel.estimators.subspace.streaming import ForgetMixin, StreamMixin
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
-from eigenlabel.inputs.validation import check_data, check_number
-from eigenlabel.labels.codec import has_missing, signed_targets
+from eigenlabel.inputs.parameters import (
+    Integer,
+    Maybe,
+    Number,
+    Parameters,
+    check_number,
+    check_parameters,
+)
+from eigenlabel.inputs.validation import check_data
+from eigenlabel.kernels.factor import SOLVER_PARAMETERS, Solver
+from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel, kernel_tags
+from eigenlabel.labels.codec import has_missing
 from eigenlabel.linalg.factored import orthonormalise
 from eigenlabel.linalg.factors.exact import Factor, StatisticsFactor
 from eigenlabel.linalg.factors.masked import MaskedFactor
@@ -99,10 +109,22 @@ class BaseSharedSubspace(
     TransformerMixin,
     ManyLabelsMixin,
     StreamMixin,
-    KernelMixin,
     ScoreClassifier,
 ):
     """What the classifier and its tuned twin share: solving, storing, scoring, embedding."""
+
+    @property
+    def _linear(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "linear"
+
+    def _make_kernel(self) -> Kernel:
+        """Return the kernel of the parameters, gamma not settled yet."""
+        kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
+        self._solver().check_kernel(kernel)
+        return kernel
+
+    def _solver(self) -> Solver:
+        return Solver(self.solver, self.tol, self.max_iter, self.max_memory, self.fit_intercept)
 
     def _rank(self, n_components: int | None, n_labels: int) -> int:
         if n_components is None:
@@ -177,7 +199,7 @@ class BaseSharedSubspace(
     def _product(self, X: Any, linear: str, dual: str) -> np.ndarray:
         if self._linear:
             return np.asarray(X @ getattr(self, linear).T)
-        return self._kernel_product(X, getattr(self, dual))
+        return self._kernel.product(X, self.X_fit_, getattr(self, dual))
 
     def _scores(self, X: Any) -> np.ndarray:
         return self._scores_of_checked(check_data(self, X, reset=False))
@@ -209,7 +231,7 @@ class BaseSharedSubspace(
         return super().score(X, y, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = kernel_tags(super().__sklearn_tags__(), self.kernel)
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -318,6 +340,14 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
     ((50, 6), (50, 2))
     """
 
+    _parameters: ClassVar[Parameters] = {
+        "alpha": Number(0, inf=True),
+        "beta": Number(0),
+        "n_components": Maybe(Integer(0)),
+        **KERNEL_PARAMETERS,
+        **SOLVER_PARAMETERS,
+    }
+
     def __init__(
         self,
         alpha: float = 1e-3,
@@ -362,34 +392,30 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
         sample_weight : (n_samples,) or None
             A weight of k counts like k copies of the sample.
         """
-        self._check_penalties()
+        check_parameters(self)
+        kernel = self._make_kernel()
         if self._has_many_labels(X, y):
             self._fit_many(X, y, sample_weight)
             return self
-        X, self._codec, Y, weights, cells = self._check_training(X, y, sample_weight)
-        self.classes_ = self._codec.classes
-        parameters = (self.alpha, self.beta, self._rank(self.n_components, Y.shape[1]))
-        factor = observed.factorise(self, X, weights, cells)
-        self._fit_factor(factor, X, signed_targets(Y), weights, parameters)
+        data = check_training(self, X, y, sample_weight, square=kernel.precomputed)
+        self._codec, self.classes_ = data.codec, data.codec.classes
+        self._kernel = kernel.settle(data.X, data.weights)
+        parameters = (self.alpha, self.beta, self._rank(self.n_components, data.Y.shape[1]))
+        factor = observed.factorise(
+            self._kernel, data.X, data.weights, data.observed, self._solver()
+        )
+        self._fit_factor(factor, data.X, data.targets, data.weights, parameters)
         return self
-
-    def _check_penalties(self) -> None:
-        check_number("alpha", self.alpha, 0, inf=True)
-        check_number("beta", self.beta, 0)
-
-    def _check_stream(self) -> None:
-        super()._check_stream()
-        self._check_penalties()
 
     def _fit_known(self, factor: Factor, means: tuple[np.ndarray, np.ndarray], dtype: Any) -> None:
         """Fit by a factor whose targets are combinations of the labels."""
-        self._check_penalties()
+        check_parameters(self)
         m = len(means[1])
         rank = self._rank(self.n_components, m)
         self._solve(factor, np.eye(m), means, dtype, (self.alpha, self.beta, rank))
 
     def _solve_stream(self, stream: Stream) -> None:
-        self._check_penalties()
+        check_parameters(self)
         statistics = stream.total()
         rank = self._rank(self.n_components, len(statistics.t))
         self._fit_statistics(statistics, (self.alpha, self.beta, rank))

@@ -6,20 +6,20 @@ nothing of d x m or m x m is made. For finite alpha they are full, and only S is
 
 import numbers
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from eigenlabel.estimators.base import warn_convergence
 from eigenlabel.inputs.validation import (
     check_data,
     check_number,
-    check_scale,
     check_weights,
     unmasked,
 )
+from eigenlabel.kernels.factor import factorise_samples
 from eigenlabel.labels.codec import LabelCodec, sparse_targets
 from eigenlabel.linalg.factored import (
     dense_memory,
@@ -27,7 +27,7 @@ from eigenlabel.linalg.factored import (
     make_side,
     orthonormalise,
 )
-from eigenlabel.linalg.factors.exact import Factor, factorise
+from eigenlabel.linalg.factors.exact import Factor
 from eigenlabel.linalg.operators import CentredOperator, row_blocks
 from eigenlabel.linalg.sizes import readable
 from eigenlabel.thresholds import top_labels
@@ -68,18 +68,17 @@ def join_decisions(parts: list[Any]) -> Any:
 class ManyLabelsMixin:
     """The fit without m x m or n x m arrays, and predictions that never hold n x m scores.
 
-    Expects what :class:`KernelMixin` and :class:`ScoreClassifier` do, and ``_scores_of_checked``.
+    Expects what :class:`ScoreClassifier` does, and ``_scores_of_checked``.
     """
 
     def _has_many_labels(self, X: Any, y: Any) -> bool:
-        """Tell whether S is not to be formed: too large to be worth it, or it does not fit."""
-        self._check_kernel()
+        """Return True if S is too large to form."""
         sizes = _sizes(X, y)
         if sizes is None:
             return False
         n, d, m = sizes
         d = d if self._linear else n
-        limit, many = self._bounds()["max_memory"], m >= MANY
+        limit, many = self._solver().limit, m >= MANY
         full = dense_memory(n, d, m) > limit
         r = self.n_components if isinstance(self.n_components, numbers.Integral) else m
         fits = self._needed(n, d, m, min(int(r), m))[0] <= limit
@@ -111,7 +110,7 @@ class ManyLabelsMixin:
     def _factorise_many(self, X: Any, weights: np.ndarray | None, m: int, r: int) -> Factor:
         n, d = X.shape if self._linear else (X.shape[0], X.shape[0])
         needed, solve = self._needed(n, d, m, r)
-        limit = self._bounds()["max_memory"]
+        limit = self._solver().limit
         if needed > limit:
             advice = "" if np.isinf(self.alpha) else "alpha=inf, which needs no d x m weights, or "
             raise MemoryError(
@@ -120,21 +119,21 @@ class ManyLabelsMixin:
                 "a smaller n_components (some hundreds suffice for many labels), or fewer features."
             )
         if not self._linear:
-            return self._factorise(X, weights)
-        check_scale(X)
+            return factorise_samples(self._kernel, X, weights, self._solver())
         room = limit - needed + solve
-        bounds = {**self._bounds(), "max_memory": room, "report": warn_convergence}
-        operator = CentredOperator(X, weights, self.fit_intercept)
-        return factorise(operator, self.fit_intercept, self._route(n, d, m), **bounds)
+        solver = replace(self._solver(), name=self._route(n, d, m), max_memory=room)
+        return factorise_samples(self._kernel, X, weights, solver)
 
     def _fit_many(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Fit without ever holding S, and without full weights where alpha is infinite."""
-        X = check_data(self, X, reset=True, square=self.kernel == "precomputed")
+        kernel = self._make_kernel()
+        X = check_data(self, X, reset=True, square=kernel.precomputed)
         _refuse_nan(y)
         self._codec, Y = LabelCodec.fit_sparse(y)
         self.classes_ = self._codec.classes
         check_consistent_length(X, Y)
         weights = check_weights(sample_weight, X)
+        self._kernel = kernel.settle(X, weights)
         r = self._rank(self.n_components, Y.shape[1])
         factor = self._factorise_many(X, weights, Y.shape[1], r)
         T = sparse_targets(Y, weights, self.fit_intercept)
@@ -201,7 +200,7 @@ class ManyLabelsMixin:
 
     def _check_size(self, what: str, rows: int, advice: str) -> None:
         """Refuse a dense array with a column for each of many labels that does not fit."""
-        m, limit = len(self.intercept_), self._bounds()["max_memory"]
+        m, limit = len(self.intercept_), self._solver().limit
         needed = float(self.intercept_.itemsize) * rows * m
         if needed > limit:
             raise MemoryError(

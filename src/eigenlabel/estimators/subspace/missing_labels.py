@@ -1,11 +1,14 @@
 """What ML-LS does with labels that are not observed: NaN in y."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from eigenlabel.linalg.factors.exact import Factor
+from eigenlabel.kernels.factor import Solver, factorise_samples
+from eigenlabel.kernels.kernel import Kernel
+from eigenlabel.linalg.factors.exact import ARRAYS, Factor
 from eigenlabel.linalg.factors.kernel_krylov import KernelKrylovFactor
 from eigenlabel.linalg.factors.masked import (
     MaskedFactor,
@@ -18,33 +21,40 @@ from eigenlabel.linalg.heldout import Fold, FoldBlock, heldout
 EXACT_WORK = 5e11  # patterns times p^3, p the smaller side of X, up to which solver="auto" is exact
 
 
-def exact_route(model: Any, shape: tuple[int, int], observed: np.ndarray) -> str:
+def exact_route(
+    kernel: Kernel, solver: Solver, shape: tuple[int, int], observed: np.ndarray
+) -> Solver:
     """Give the solver: one factor per pattern, or products if there are too many patterns."""
-    if model.solver == "krylov" and not model._linear:
+    if solver.name == "krylov" and not kernel.linear:
         raise ValueError(
             "solver='krylov' with a kernel takes no labels that are not observed (NaN): use "
             "solver='auto', or eigenlabel.MEKA in front of a linear model."
         )
     patterns = int(number_patterns(observed).max()) + 1
     many = patterns > max(1.0, EXACT_WORK / min(shape) ** 3)
-    return "krylov" if model.solver == "auto" and model._linear and many else model.solver
+    return (
+        replace(solver, name="krylov")
+        if solver.name == "auto" and kernel.linear and many
+        else solver
+    )
 
 
 def factorise(
-    model: Any,
+    kernel: Kernel,
     X: Any,
     weights: np.ndarray | None,
     observed: np.ndarray | None,
-    arrays: float | None = None,
+    solver: Solver,
+    arrays: float = ARRAYS,
 ) -> Factor | MaskedFactor:
     """Factor the training data of a model, with regard to what is observed.
 
     ``arrays`` is the number of square arrays that exist at once, that of a fit by default.
     """
     if observed is None:
-        return model._factorise(X, weights, arrays=arrays)
-    solver = exact_route(model, X.shape, observed)
-    base = model._factorise(X, weights, solver, arrays=arrays)
+        return factorise_samples(kernel, X, weights, solver, arrays=arrays)
+    solver = exact_route(kernel, solver, X.shape, observed)
+    base = factorise_samples(kernel, X, weights, solver, arrays=arrays)
     assert not isinstance(base, KernelKrylovFactor)
     return MaskedFactor(base, observed)
 

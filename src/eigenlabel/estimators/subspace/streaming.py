@@ -17,6 +17,7 @@ from eigenlabel.datasets import DataError, iterate
 from eigenlabel.estimators.subspace import many_labels
 from eigenlabel.estimators.subspace.stream import Stream
 from eigenlabel.inputs.fitting import all_or_nothing
+from eigenlabel.inputs.parameters import check_parameters
 from eigenlabel.inputs.validation import (
     beyond_rounding,
     check_data,
@@ -160,7 +161,6 @@ class StreamMixin:
     def _check_by_blocks(self, products: bool) -> None:
         """Refuse what cannot be fitted by blocks: statistics, or products alone."""
         _linear_only(self)
-        self._check_kernel()
         if not products:
             self._check_stream()
         elif not hasattr(self, "_fit_known"):
@@ -179,7 +179,8 @@ class StreamMixin:
         check_spread(spread, max(total.count, len(total.x)))
 
     def _check_stream(self) -> None:
-        self._check_kernel()
+        check_parameters(self)
+        self._make_kernel()
         if self.solver not in ("auto", "covariance"):
             raise ValueError(
                 "Blocks are collected in the d x d covariance: use solver='auto' or 'covariance', "
@@ -227,12 +228,13 @@ class StreamMixin:
             classes = self.classes_ if classes is None else classes
         self._check_stream()
         self._learn_columns(X, y, classes)
-        limit = self._bounds()["max_memory"]
+        limit = self._solver().limit
         check_memory(self.n_features_in_, "covariance of the blocks", ADVICE, limit)
         return Stream.start(self._codec, self._stream_folds)
 
     def _learn_columns(self, X: Any, y: Any, classes: Any) -> None:
         check_data(self, X, reset=True)
+        self._kernel = self._make_kernel()
         self._codec = LabelCodec.start(y, classes)
         self.classes_ = self._codec.classes
         m = len(self.classes_)

@@ -3,16 +3,25 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from eigenlabel.estimators.base import check_training
 from eigenlabel.estimators.subspace import missing_labels as observed
 from eigenlabel.estimators.subspace.classifier import BaseSharedSubspace
 from eigenlabel.estimators.subspace.stream import Stream
 from eigenlabel.inputs import progress
 from eigenlabel.inputs.fitting import all_or_nothing
-from eigenlabel.inputs.validation import check_choice, check_number
+from eigenlabel.inputs.parameters import (
+    CheckedBy,
+    Choice,
+    Parameters,
+    check_number,
+    check_parameters,
+)
+from eigenlabel.kernels.factor import SOLVER_PARAMETERS
+from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel
 from eigenlabel.labels.cells import blank
 from eigenlabel.labels.codec import signed_targets
 from eigenlabel.linalg.factors.masked import MaskedFold
@@ -144,6 +153,19 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
     ((9, 8, 3), (6,))
     """
 
+    _parameters: ClassVar[Parameters] = {
+        "alphas": CheckedBy("_grid"),
+        "betas": CheckedBy("_grid"),
+        "n_components": CheckedBy("_grid"),
+        "cv": CheckedBy("list_folds"),
+        "scoring": CheckedBy("make_scorer"),
+        "threshold": CheckedBy("get_rule"),
+        "threshold_on": Choice("heldout", "training"),
+        **KERNEL_PARAMETERS,
+        **SOLVER_PARAMETERS,
+        "verbose": CheckedBy("the progress bar, which any value is good for"),
+    }
+
     def __init__(
         self,
         alphas: Any = None,
@@ -195,24 +217,27 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
         scoring (scorers that take none are called without). With scikit-learn's metadata routing
         a scorer gets what it requests, and ``params`` go to the splitter and the scorer.
         """
-        check_choice("threshold_on", self.threshold_on, ("heldout", "training"))
+        check_parameters(self)
+        kernel = self._make_kernel()
         metadata = {"sample_weight": sample_weight, "groups": groups, **params}
         split, score = self._route("fit", metadata)
         rule = get_rule(self.threshold)
         self._refuse_many_labels(X, y)
-        X, codec, Y, weights, cells = self._check_training(X, y, sample_weight)
+        data = check_training(self, X, y, sample_weight, square=kernel.precomputed)
+        X, codec, Y, weights, cells = data.X, data.codec, data.Y, data.weights, data.observed
+        self._kernel = kernel.settle(X, weights)
         self._codec, self.classes_, self._rule = codec, codec.classes, rule
         grid = self._grid(Y.shape[1])
-        T = signed_targets(Y)
-        used = np.arange(len(Y)) if weights is None else np.flatnonzero(weights > 0)
+        T, used = data.targets, data.used
         folds = list_folds(self.cv, X, y, split, codec, used)
         n, d = X.shape
         arrays = tuning_arrays(n, d if self._linear else n, folds)
-        factor = observed.factorise(self, X, weights, cells, arrays)
+        factor = observed.factorise(self._kernel, X, weights, cells, self._solver(), arrays)
         tuning, part = factor, None if cells is None else cells[used]
         if len(used) < len(Y):
-            tuning = observed.factorise(self, *_part(self, X, weights, used), part, arrays)
-        limit = self._bounds()["max_memory"]
+            some = _part(kernel, X, weights, used)
+            tuning = observed.factorise(self._kernel, *some, part, self._solver(), arrays)
+        limit = self._solver().limit
         with progress.tuning(len(folds) + grid.size, self.verbose) as bar:
             search = _Search(
                 observed.heldout_blocks(
@@ -299,7 +324,6 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
 
     def _check_stream(self) -> None:
         super()._check_stream()
-        check_choice("threshold_on", self.threshold_on, ("heldout", "training"))
         if self.cv is not None:
             check_number("cv", self.cv, 2, integer=True)
         self._rule = get_rule(self.threshold)
@@ -339,10 +363,10 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
 
 
 def _part(
-    model: BaseSharedSubspace, X: Any, weights: np.ndarray | None, used: np.ndarray
+    kernel: Kernel, X: Any, weights: np.ndarray | None, used: np.ndarray
 ) -> tuple[Any, np.ndarray]:
     assert weights is not None
-    part = X[used][:, used] if model.kernel == "precomputed" else X[used]
+    part = X[used][:, used] if kernel.precomputed else X[used]
     return part, weights[used]
 
 

@@ -6,7 +6,8 @@ from eigenlabel.estimators.views.kernels import ViewKernelsMixin
 from eigenlabel.estimators.views.weights import TrainingView
 from eigenlabel.inputs.validation import check_number, check_scale
 from eigenlabel.inputs.views import Views, per_view
-from eigenlabel.kernels.kernel import Kernel, training_kernel
+from eigenlabel.kernels.gram import gram_matrix
+from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.linalg.hats import (
     CholeskySystem,
     Hat,
@@ -43,7 +44,8 @@ class ViewHatsMixin(ViewKernelsMixin):
             operator = CentredOperator(X, centre=self.fit_intercept)
             make = LinearHat if X.shape[1] < X.shape[0] else WideHat
             return make(operator, ridge, self.fit_intercept)
-        K, kept = training_kernel(kernel, X, where, self.repair)
+        gram = gram_matrix(kernel, X, f"kernel matrix of {where}", where, repair=self.repair)
+        K, kept = gram.K, gram.positive
         if not self.fit_intercept:
             return KernelHat(CholeskySystem(K), ridge, False, positive=kept)
         factor, row_mean = centred_kernel(K)

@@ -18,7 +18,8 @@ from eigenlabel.estimators.views.weights import (
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.inputs.validation import check_choice, check_number
 from eigenlabel.inputs.views import as_float, per_view
-from eigenlabel.kernels.kernel import check_finite_kernel, training_kernel
+from eigenlabel.kernels.gram import gram_matrix
+from eigenlabel.kernels.kernel import check_finite_kernel
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg.factors.exact import centre_gram, check_memory
 
@@ -136,7 +137,8 @@ class KernelSum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMi
         kernels = []
         for name, view in zip(self.view_names_, training, strict=True):
             place = np.searchsorted(view.rows, common)
-            K, _ = training_kernel(view.kernel, view.samples, f"view {name!r}", repair=True)
+            where = f"view {name!r}"
+            K = gram_matrix(view.kernel, view.samples, f"kernel matrix of {where}", where).K
             kernels.append(centre_gram(K[np.ix_(place, place)], None)[0])
         return heldout_sum(kernels, T[common] - T[common].mean(axis=0), self.ridge)
 

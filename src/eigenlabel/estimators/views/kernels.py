@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics.pairwise import KERNEL_PARAMS
 
-from eigenlabel.estimators.meka import MEKA
 from eigenlabel.inputs.validation import check_choice
 from eigenlabel.inputs.views import (
     FittedTable,
@@ -18,7 +17,8 @@ from eigenlabel.inputs.views import (
     is_precomputed,
     per_view,
 )
-from eigenlabel.kernels.kernel import HISTOGRAMS, Kernel, check_kernel, make_kernel
+from eigenlabel.kernels.kernel import HISTOGRAMS, KERNEL_PARAMETERS, Kernel
+from eigenlabel.kernels.meka import MEKA
 
 LINEAR = Kernel("linear")
 APPROXIMATIONS = {"nystrom": {"n_blocks": 1}, "meka": {}}
@@ -77,7 +77,10 @@ class ViewKernelsMixin(ViewsMixin):
         }
         transformers = self._fresh_transformers()
         for name in names:
-            check_kernel(given["kernel"][name], given["gamma"][name], self.degree, self.coef0)
+            for what in ("kernel", "gamma"):
+                KERNEL_PARAMETERS[what].check(what, given[what][name])
+        for what in ("degree", "coef0"):
+            KERNEL_PARAMETERS[what].check(what, getattr(self, what))
         self.views_, found = {}, []
         for name, table, here in self._training_tables(views):
             choice = {what: given[what][name] for what in given}
@@ -107,7 +110,7 @@ class ViewKernelsMixin(ViewsMixin):
         width = table.shape[1]
         if transformer is not None:
             table = transformer.fit_transform(table)
-        kernel = make_kernel(given["kernel"], table, given["gamma"], self.degree, self.coef0)
+        kernel = Kernel(given["kernel"], given["gamma"], self.degree, self.coef0).settle(table)
         fitted = FittedView(width, transformer, kernel=kernel)
         if kernel.linear:
             return fitted, table

@@ -9,8 +9,9 @@ from scipy.optimize import minimize, nnls
 
 from eigenlabel.inputs.validation import check_choice, check_number
 from eigenlabel.inputs.views import per_view
-from eigenlabel.kernels.kernel import Kernel, strips
+from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.linalg.hats import Hat
+from eigenlabel.linalg.operators import row_blocks
 
 RULES = ("alignment", "heldout")
 
@@ -98,7 +99,7 @@ def alignments(views: Sequence[TrainingView], T: np.ndarray) -> tuple[np.ndarray
     Tc = T[common] - T[common].mean(axis=0)
     products, labels = np.zeros((count, count)), np.zeros(count)
     row_means = np.zeros((count, n))
-    for rows in strips(n, count * n):
+    for rows in row_blocks(n, count * n):
         K = [
             _strip(view, s, place, rows)
             for view, s, place in zip(views, samples, places, strict=True)

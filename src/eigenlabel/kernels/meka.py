@@ -1,6 +1,6 @@
 """MEKA: explicit features for a kernel whose matrix does not fit in memory."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
@@ -8,9 +8,10 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from eigenlabel.estimators.base import KernelMixin
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
-from eigenlabel.inputs.validation import check_data, check_number
+from eigenlabel.inputs.parameters import COUNT, CheckedBy, Maybe, Parameters, check_parameters
+from eigenlabel.inputs.validation import check_data
+from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel, kernel_tags
 from eigenlabel.linalg.euclidean import EuclideanDistances, distance_rounding
 from eigenlabel.linalg.lowrank import meka
 from eigenlabel.linalg.operators import row_blocks
@@ -27,7 +28,7 @@ def _closest(X: Any, centres: np.ndarray) -> np.ndarray:
     return np.concatenate(found)[:, 0]
 
 
-class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseEstimator):
+class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Map samples to features whose inner products approximate a kernel, block by block.
 
         K ~ Q S Q' = Z Z'      (Si, Hsieh, Dhillon, ICML 2014; Eq. 32 of the KGHA paper)
@@ -87,6 +88,14 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseE
     ((5, 6), True)
     """
 
+    _parameters: ClassVar[Parameters] = {
+        "n_components": COUNT,
+        "n_blocks": COUNT,
+        "n_landmarks": Maybe(COUNT),
+        **KERNEL_PARAMETERS,
+        "random_state": CheckedBy("sklearn.utils.check_random_state"),
+    }
+
     def __init__(
         self,
         n_components: int = 500,
@@ -113,8 +122,10 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseE
     @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> "MEKA":  # noqa: ARG002
         """Choose blocks and landmarks among samples X (n, d), dense or sparse, and link them."""
-        self._check_parameters()
+        check_parameters(self)
+        kernel = self._make_kernel()
         X = check_data(self, X, reset=True)
+        self._kernel = kernel.settle(X)
         state = check_random_state(self.random_state)
         rng = np.random.default_rng(state.randint(2**31))
         n_landmarks = 2 * self.n_components if self.n_landmarks is None else self.n_landmarks
@@ -136,19 +147,15 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseE
 
     def _exact_kernel(self, X: Any, Z: Any, where: str = "the training data") -> np.ndarray:
         """Return kernel values in float64: the map divides by roots of small eigenvalues."""
-        return self._finite_kernel(X.astype(float, copy=False), Z.astype(float, copy=False), where)
+        return self._kernel.values(X.astype(float, copy=False), Z.astype(float, copy=False), where)
 
-    def _check_parameters(self) -> None:
-        self._check_kernel()
-        if self.kernel == "precomputed":
+    def _make_kernel(self) -> Kernel:
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ValueError(
                 "kernel='precomputed' is a matrix that fits in memory: use it without MEKA, or "
                 "pass the kernel as a callable of two matrices."
             )
-        check_number("n_components", self.n_components, 1, integer=True)
-        check_number("n_blocks", self.n_blocks, 1, integer=True)
-        if self.n_landmarks is not None:
-            check_number("n_landmarks", self.n_landmarks, 1, integer=True)
+        return Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
 
     def _cluster(self, X: Any, state: np.random.RandomState) -> np.ndarray:
         """Return the centres of the blocks; a block without samples has none."""
@@ -183,6 +190,6 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMixin, BaseE
         return out
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = kernel_tags(super().__sklearn_tags__(), self.kernel)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
