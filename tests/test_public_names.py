@@ -47,14 +47,33 @@ def _signature(thing):
 def public_names():
     """List every public name of the package and of its public modules."""
     lines = []
+    for name, thing in public_modules():
+        lines += describe(name, thing)
+    return lines
+
+
+def public_modules():
+    """Return the public names at the first and second level, with the things they stand for."""
+    found = []
     for name in sorted(eigenlabel.__all__):
         thing = getattr(eigenlabel, name)
-        lines += describe(f"eigenlabel.{name}", thing)
+        found.append((f"eigenlabel.{name}", thing))
         if inspect.ismodule(thing):
             module = importlib.import_module(f"eigenlabel.{name}")
-            for inner in sorted(getattr(module, "__all__", None) or _defined(module)):
-                lines += describe(f"eigenlabel.{name}.{inner}", getattr(module, inner))
-    return lines
+            inner = sorted(getattr(module, "__all__", None) or _defined(module))
+            found += [(f"eigenlabel.{name}.{each}", getattr(module, each)) for each in inner]
+    return found
+
+
+def public_things():
+    """Return all public names, the public methods of classes included, with their things."""
+    found = []
+    for name, thing in public_modules():
+        found.append((name, thing))
+        if inspect.isclass(thing):
+            methods = [m for m in dir(thing) if not m.startswith("_") and _is_ours(thing, m)]
+            found += [(f"{name}.{m}", inspect.getattr_static(thing, m)) for m in sorted(methods)]
+    return found
 
 
 def _defined(module):

@@ -80,9 +80,8 @@ def beside_another(number: int, first: int) -> Iterator[None]:
 def lost_scheduler() -> Iterator[None]:
     """Turn the many ways in which a scheduler can go away into one clear error."""
     try:
-        from distributed.comm import CommClosedError  # noqa: PLC0415
-
         from distributed import CancelledError, get_client  # noqa: PLC0415
+        from distributed.comm import CommClosedError  # noqa: PLC0415
     except ImportError:  # threads or processes of this machine alone
         yield
         return
