@@ -5,8 +5,10 @@ import scipy.sparse as sp
 import helpers
 from conftest import SHAPES, make_matrix
 from eigenlabel.linalg import heldout as module
-from eigenlabel.linalg.factors.exact import GramFactor, factorise
-from eigenlabel.linalg.heldout import SingleFold, SmallFolds, heldout, is_partition
+from eigenlabel.linalg.factors import exact
+from eigenlabel.linalg.factors.factorise import factorise
+from eigenlabel.linalg.factors.gram import GramFactor
+from eigenlabel.linalg.heldout import SingleFold, SmallFolds, is_partition
 from eigenlabel.linalg.operators import CentredOperator
 
 SHIFTS = [0.0, 1e-4, 0.1, 2.0, np.inf]
@@ -32,7 +34,7 @@ def refit(X, T, fold, shift, weights, centre):
 
 
 def compare(factor, X, T, folds, weights, centre, kind):
-    blocks = heldout(factor, T, folds, SHIFTS)
+    blocks = factor.heldout(T, folds, SHIFTS)
     assert {type(b) for b in blocks} == {kind}
     by_rows = {tuple(test): fold for fold in folds for test in [fold[1]]}
     seen = 0
@@ -63,7 +65,7 @@ def test_exact_scores_equal_refitting(
     X = make_matrix(shape, rng)
     T = np.where(rng.uniform(size=(len(X), 3)) < 0.4, 1.0, -1.0)
     w = rng.uniform(0.5, 2, len(X)) if weighted else None
-    monkeypatch.setattr(module, "_prefers_one_factorisation", lambda *_: kind is SmallFolds)
+    monkeypatch.setattr(exact, "prefers_one_factorisation", lambda *_: kind is SmallFolds)
     form = sp.csr_array(X) if sparse else X
     factor = factorise(CentredOperator(form, w, centre), centre, route)
     compare(factor, X, T, k_folds(len(X), 4, rng), w, centre, kind)
@@ -102,7 +104,7 @@ def test_an_outlier_leaves_little_trace_in_other_folds(rng):
     X[0] = 1e5
     folds = [(None, np.arange(5)), (None, np.arange(5, 30))]
     factor = factorise(CentredOperator(X), route="covariance")
-    scores = heldout(factor, T, folds, [0.1])[0].evaluate([(0, 0)])[0][0][0]
+    scores = factor.heldout(T, folds, [0.1])[0].evaluate([(0, 0)])[0][0][0]
     expected = refit(X, T, folds[0], 0.1, None, True)[1]
     np.testing.assert_allclose(scores[1:], expected[1:], atol=2e-8)
 
@@ -110,8 +112,8 @@ def test_an_outlier_leaves_little_trace_in_other_folds(rng):
 def test_cost_decides(rng):
     five = k_folds(1000, 5, rng)
     single = [(None, np.array([i])) for i in range(1000)]
-    assert not module._prefers_one_factorisation(1000, 1000, five, 36)
-    assert module._prefers_one_factorisation(1000, 1000, single, 36)
+    assert not module.prefers_one_factorisation(1000, 1000, five, 36)
+    assert module.prefers_one_factorisation(1000, 1000, single, 36)
 
 
 def test_partition():
@@ -126,14 +128,14 @@ def test_many_labels_come_in_several_blocks(rng):
     # 1000 labels and one shift: 2^22 // (2 * 1000^2) = 2 folds a block
     X, T = rng.standard_normal((7, 3)), rng.standard_normal((7, 1000))
     folds = [(None, np.array([i])) for i in range(7)]
-    blocks = heldout(factorise(CentredOperator(X)), T, folds, [0.1])
+    blocks = factorise(CentredOperator(X)).heldout(T, folds, [0.1])
     assert [len(b.rows) for b in blocks] == [2, 2, 2, 1]
     assert sorted(np.concatenate([b.rows.ravel() for b in blocks])) == list(range(7))
 
 
 def test_every_term_of_the_cost_counts():
     thirds = [(None, part) for part in np.array_split(np.arange(900), 3)]
-    assert not module._prefers_one_factorisation(900, 900, thirds, 1)
+    assert not module.prefers_one_factorisation(900, 900, thirds, 1)
 
 
 @pytest.mark.parametrize("kind", [SingleFold, SmallFolds])
@@ -141,10 +143,10 @@ def test_a_feature_of_large_spread_does_not_spoil_small_shifts(rng, monkeypatch,
     # The shift is far below sqrt(eps) of the largest eigenvalue, yet not of the others.
     X = rng.standard_normal((40, 5)) * np.array([1, 1, 1, 1, 1e4])
     T = np.where(rng.uniform(size=(40, 2)) < 0.4, 1.0, -1.0)
-    monkeypatch.setattr(module, "_prefers_one_factorisation", lambda *_: kind is SmallFolds)
+    monkeypatch.setattr(exact, "prefers_one_factorisation", lambda *_: kind is SmallFolds)
     folds = [(None, np.arange(k, 40, 8)) for k in range(8)]
     factor = factorise(CentredOperator(X), route="covariance")
-    for block in heldout(factor, T, folds, [1e-2, 1.0]):
+    for block in factor.heldout(T, folds, [1e-2, 1.0]):
         scores, _ = block.evaluate([(0, 1)])
         for f, rows in enumerate(block.rows):
             for i, shift in enumerate([1e-2, 1.0]):

@@ -10,8 +10,9 @@ from eigenlabel import LPP, MLSI, SharedSubspaceClassifier, SharedSubspaceClassi
 from eigenlabel.estimators.subspace import missing_labels as observed
 from eigenlabel.estimators.subspace import tuned as shared_subspace_cv
 from eigenlabel.linalg import machine, operators
-from eigenlabel.linalg.factors.exact import CovarianceFactor, GramFactor
+from eigenlabel.linalg.factors.covariance import CovarianceFactor
 from eigenlabel.linalg.factors.krylov import KrylovFactor
+from eigenlabel.linalg.factors.linear_gram import LinearGramFactor
 from eigenlabel.linalg.heldout import tuning_arrays
 
 GIB = 2.0**30
@@ -133,7 +134,7 @@ def test_auto_takes_products_before_memory_ends(rng, monkeypatch, shape):
     grid = {"alphas": [0.1], "betas": [0.1, 1.0], "cv": 3}
     for limit in (room + 1, room - 1):
         SharedSubspaceClassifierCV(max_memory=limit, **grid).fit(X, Y)
-    assert kinds == [GramFactor if shape[0] < shape[1] else CovarianceFactor, KrylovFactor]
+    assert kinds == [LinearGramFactor if shape[0] < shape[1] else CovarianceFactor, KrylovFactor]
 
 
 def peak(model, X, Y):

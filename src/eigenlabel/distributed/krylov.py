@@ -14,11 +14,11 @@ from sklearn.base import clone
 
 from eigenlabel.distributed.cluster import beside_another, dask, reduce_tree, workers_memory
 from eigenlabel.inputs.warning import warn
-from eigenlabel.kernels.factor import warn_convergence
 from eigenlabel.labels.codec import signed_targets
-from eigenlabel.linalg.factors.krylov import KrylovFactor
+from eigenlabel.linalg.factors.bounds import Bounds
+from eigenlabel.linalg.factors.krylov import NormalFactor
+from eigenlabel.linalg.memory import readable
 from eigenlabel.linalg.operators import CentredOperator
-from eigenlabel.linalg.sizes import readable
 
 SHARE = 0.5  # of the workers' memory that partitions may fill; Dask spills to disk from 0.6 on
 
@@ -99,10 +99,8 @@ def _add(parts: list[Any]) -> Any:
 class Partitions:
     """The operator of all partitions, as far as conjugate gradients need it."""
 
-    precision = np.dtype(float)
-
     def __init__(self, parts: list[Any], shape: tuple[int, int], mean: np.ndarray) -> None:
-        self.parts, self.shape, self.mean, self.weights = parts, shape, mean, None
+        self.parts, self.shape, self.mean = parts, shape, mean
 
     def normal(self, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Give Xc'W Xc P and the column sums of squares of Xc P; one round over the workers."""
@@ -118,15 +116,28 @@ class Partitions:
         return module.compute(reduce_tree(_add, [task(part) for part in self.parts]))[0][0]
 
 
-class PartitionedFactor(KrylovFactor):
-    """Krylov solves whose targets are combinations of the labels."""
+class PartitionedFactor(NormalFactor):
+    """Conjugate gradients over partitions; targets are combinations (m, k) of the labels."""
 
-    def __init__(self, operator: Any, XT: np.ndarray, total: float, *bounds: Any) -> None:
-        super().__init__(operator, *bounds)
-        self._XT, self.total = XT, total
+    def __init__(
+        self,
+        operator: Partitions,
+        XT: np.ndarray,
+        mean: np.ndarray,
+        total: float,
+        centre: bool,
+        bounds: Bounds,
+    ) -> None:
+        super().__init__(operator, total, centre, bounds)
+        self._XT, self._mean = XT, mean
 
-    def _right_side(self, T: np.ndarray) -> np.ndarray:
+    def right_side(self, T: np.ndarray) -> np.ndarray:
+        """Return ``Xc'W Tc`` of combined targets."""
         return np.asarray(self._XT @ T)
+
+    def target_means(self, T: np.ndarray) -> np.ndarray:
+        """Return the means of combined targets, zero without centring."""
+        return np.asarray(self._mean @ T)
 
 
 def _bytes(X: Any) -> float:
@@ -196,7 +207,7 @@ def _solve(module: Any, found: Survey, partitions: list[Any], centre: bool, kept
     XT = module.compute(reduce_tree(_add, [right(part, means[1]) for part in parts]))[0][0]
     operator = Partitions(parts, (found.count, len(means[0])), means[0])
     solver = fitted._solver()
-    limits = (solver.tol, solver.max_iter, solver.limit, warn_convergence)
-    factor = PartitionedFactor(operator, XT, found.n, centre, *limits)
-    fitted._fit_known(factor, means, found.dtype)
+    bounds = Bounds(solver.tol, solver.max_iter, solver.limit)
+    factor = PartitionedFactor(operator, XT, means[1], found.n, centre, bounds)
+    fitted._fit_known(factor, len(means[1]), found.dtype)
     return fitted

@@ -19,9 +19,13 @@ from eigenlabel.inputs.warning import warn
 from eigenlabel.kernels.gram import gram_matrix
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.linalg._types import Floats
-from eigenlabel.linalg.factors.exact import ARRAYS, Factor, GramFactor, factorise
+from eigenlabel.linalg.factors.factorise import factorise
+from eigenlabel.linalg.factors.gram import GramFactor
 from eigenlabel.linalg.factors.kernel_krylov import KernelKrylovFactor
+from eigenlabel.linalg.factors.protocol import SampleFactor
+from eigenlabel.linalg.factors.solution import Shortfall
 from eigenlabel.linalg.machine import memory_limit
+from eigenlabel.linalg.memory import ARRAYS
 from eigenlabel.linalg.operators import CentredOperator
 
 SOLVER_PARAMETERS: Mapping[str, Declaration] = {
@@ -76,9 +80,10 @@ class Solver:
             )
 
 
-def warn_convergence(message: str) -> None:
-    """Warn that a solver stopped early."""
-    warn(message, ConvergenceWarning)
+def warn_shortfall(shortfall: Shortfall | None) -> None:
+    """Warn if an iterative solver did not reach its tolerance."""
+    if shortfall is not None:
+        warn(shortfall.message, ConvergenceWarning)
 
 
 def factorise_samples(
@@ -88,7 +93,7 @@ def factorise_samples(
     solver: Solver | None = None,
     *,
     arrays: float = ARRAYS,
-) -> Factor:
+) -> SampleFactor:
     """Factorise training samples: by shape for a linear kernel, by the Gram matrix for others.
 
     Parameters
@@ -105,19 +110,14 @@ def factorise_samples(
         The number of arrays of the smaller side squared that the caller holds at once.
     """
     solver = Solver() if solver is None else solver
-    bounds = {
-        "tol": solver.tol,
-        "max_iter": solver.max_iter,
-        "max_memory": solver.limit,
-        "report": warn_convergence,
-    }
+    bounds = solver.tol, solver.max_iter, solver.limit
     centre = solver.fit_intercept
     if kernel.linear:
         check_scale(X)
         operator = CentredOperator(X, weights, centre)
-        return factorise(operator, centre, solver.name, **bounds, arrays=arrays)
+        return factorise(operator, centre, solver.name, *bounds, arrays=arrays)
     if solver.name == "krylov":
-        return KernelKrylovFactor(kernel.values, X, weights, centre, **bounds)
+        return KernelKrylovFactor(kernel.values, X, weights, centre, *bounds)
     gram = gram_matrix(kernel, X, limit=solver.limit, arrays=arrays)
     return GramFactor(
         gram.K, weights, centre, gram.precision, positive=gram.positive, overwrite=True

@@ -8,7 +8,8 @@ import numpy as np
 from eigenlabel.inputs.warning import warn
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.linalg._types import Floats
-from eigenlabel.linalg.factors.exact import ARRAYS, check_memory, nearest_psd, symmetric_part
+from eigenlabel.linalg.gram_matrices import nearest_psd, symmetric_part
+from eigenlabel.linalg.memory import ARRAYS, check_memory
 from eigenlabel.linalg.numerics import rank_tolerance
 
 

@@ -5,7 +5,6 @@ Maximise ``tr(P'Xc'T T'Xc P)`` subject to ``P'N P = I`` with ``N = scale Xc'Xc +
 answer is ``P = C W diag(s)^-1/2``.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,19 +12,26 @@ import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from eigenlabel.linalg._types import Floats
-from eigenlabel.linalg.factors.exact import CovarianceFactor, Factor, GramFactor
-from eigenlabel.linalg.factors.kernel_krylov import KernelKrylovFactor
-from eigenlabel.linalg.factors.krylov import KrylovFactor
+from eigenlabel.linalg.factors.protocol import Factor, SampleFactor
+from eigenlabel.linalg.factors.solution import Shortfall
 from eigenlabel.linalg.numerics import descending_eigh, positive_count, rank_tolerance, turn_equal
 from eigenlabel.linalg.operators import CentredOperator, row_blocks
 
 
 @dataclass(frozen=True)
 class Directions:
-    """Coefficients (features or samples, r), best first, and all eigenvalues (k,)."""
+    """Directions in the data, best first.
+
+    Attributes
+    ----------
+    coefficients : (features or samples, r)
+    eigenvalues : (k,) all eigenvalues, descending
+    shortfall : accuracy that an iterative solver missed, or None
+    """
 
     coefficients: Floats
     eigenvalues: Floats
+    shortfall: Shortfall | None = None
 
 
 def without_constants(T: Floats) -> Floats:
@@ -105,79 +111,15 @@ def directions(factor: Factor, T: Floats, scale: float, ridge: float) -> Directi
     """Solve with N = scale Xc'Xc + ridge I; ``scale=0`` needs ``ridge > 0``."""
     T = without_constants(T)
     G = factor.gradient(T) * factor.total  # Xc'T in the factor's coefficients
-    C = factor.solve(T, [ridge / scale / factor.total])[0] / scale if scale else G / ridge
+    shortfall = None
+    if scale:
+        solution = factor.solve(T, [ridge / scale / factor.total])
+        C, shortfall = solution.coefficients[0] / scale, solution.shortfall
+    else:
+        C = G / ridge
     values, W = descending_eigh(factor.inner(G, C))
     r = positive_count(values)
-    return Directions(C @ W[:, :r] / np.sqrt(values[:r]), np.maximum(values, 0.0))
-
-
-@dataclass(frozen=True)
-class RowSpace:
-    """Centred data in coordinates of their own rank: ``Z Z' = Xc Xc'`` with Z of full rank.
-
-    ``lift(P)`` turns directions for Z into the coefficients of the factor: ``Xc lift(P) = Z P``.
-    """
-
-    factor: "GramFactor | CovarianceFactor"
-    values: Floats  # squared lengths of Z's columns, descending
-    axes: Floats  # orthonormal coefficients (features or samples, p)
-
-    def keep(self, values: Floats) -> int:
-        """Count the descending eigenvalues of a problem in Z whose directions are not rounding."""
-        tol = 0.0
-        if isinstance(self.factor, GramFactor) and self.factor.operator is None:
-            tol = float(np.sqrt(self.factor.precision))
-        return positive_count(values, tol=tol)
-
-    def data(self) -> Floats:
-        """Give Z (n, p); its columns are orthogonal."""
-        if isinstance(self.factor, GramFactor):
-            return np.asarray(self.axes * np.sqrt(self.values))
-        return self.factor.operator.matmat(self.axes)
-
-    def lift(self, P: Floats) -> Floats:
-        """Give the coefficients of directions in Z."""
-        return np.asarray(self.axes @ (P / self._lengths()[:, None]))
-
-    def principal(self, count: int | None) -> Floats:
-        """Give the coefficients of the first axes themselves."""
-        return np.asarray(self.axes[:, :count] / self._lengths()[:count])
-
-    def _lengths(self) -> Floats:
-        dual = isinstance(self.factor, GramFactor)
-        return np.sqrt(self.values) if dual else np.ones(len(self.values))
-
-
-def row_space(factor: Factor) -> RowSpace:
-    """Find the principal axes of centred data, without the null ones.
-
-    The rounding of kernel values determines an axis up to ``precision / eigenvalue``, relative to
-    the largest eigenvalue. Axes of a kernel whose eigenvalues are below the root of the precision
-    are left out, so that those kept have half of all digits: the spectra of smooth kernels decay
-    without a gap, and their last axes would be rounding. Cost: one eigendecomposition of the
-    smaller side.
-    """
-    if isinstance(factor, (KrylovFactor, KernelKrylovFactor)):
-        raise MemoryError(
-            "The principal axes of the data need the smaller of its n x n and d x d matrices, "
-            "which does not fit in memory. Use fewer samples or features, or a projection that "
-            "does without: MDDM, CCA, OPLS, LDA, PLS, or PCA of a few components."
-        )
-    if isinstance(factor, GramFactor):
-        S, tolerance = factor.K, factor.tolerance
-        if factor.operator is None:
-            tolerance = max(tolerance, np.sqrt(factor.precision))
-    else:
-        S = factor.operator.covariance()
-        tolerance = rank_tolerance(max(factor.operator.shape), factor.operator.dtype)
-    values, axes = descending_eigh(S)
-    rank = int(np.count_nonzero(values > max(tolerance * values[0], 0.0)))
-    values, axes = values[:rank], axes[:, :rank]
-    if isinstance(factor, GramFactor) and factor.centre:
-        # The constant is a null vector of the centred matrix. What rounding leaves of it in weak
-        # axes would count a million times in products with the matrix as it was.
-        axes = axes - axes.mean(axis=0)
-    return RowSpace(factor, values, axes)
+    return Directions(C @ W[:, :r] / np.sqrt(values[:r]), np.maximum(values, 0.0), shortfall)
 
 
 FEW = 30  # Lanczos' method pays for less than a share 1 / FEW of all axes
@@ -210,11 +152,10 @@ def leading_axes(operator: CentredOperator, count: int) -> Directions:
     return Directions(operator.rmatmat(axes) / np.sqrt(values) if n <= d else axes, values)
 
 
-Product = Callable[[Floats], Floats]
 FADED = 1e-4  # a matrix of which no more than this is left is computed anew
 
 
-def covariance_directions(data: CentredOperator | GramFactor, T: Floats, count: int) -> Directions:
+def covariance_directions(factor: SampleFactor, T: Floats, count: int) -> Directions:
     """Give SIMPLS's directions of largest covariance with T; scores have unit length.
 
     Each is the leading left singular vector of ``S = Xc'T``, found from the k x k matrix ``S'S``;
@@ -222,19 +163,12 @@ def covariance_directions(data: CentredOperator | GramFactor, T: Floats, count: 
     X, or the kernel matrix, with one vector, a few operations for each entry of S and an
     eigenvector of a k x k matrix.
     """
-    scores: Product
-    back: Product
-    image: Product
-    if isinstance(data, GramFactor):
-        scores, back, image = data.K.__matmul__, _same, data.K.__matmul__
-        null = data.tolerance * float(np.linalg.norm(data.K, 1))
-    else:
-        scores, back, image, null = data.matmat, data.rmatmat, _same, 0.0
-    S, fresh = back(without_constants(T)), np.inf
-    image_S = image(S)  # S'image_S is S'S of the weights that S stands for
+    null = factor.metric_rounding()
+    S, fresh = factor.adjoint(without_constants(T)), np.inf
+    image_S = factor.metric(S)  # S'image_S is S'S of the weights that S stands for
     floor = float(np.vdot(S, image_S)) * (max(len(S), len(T)) * np.finfo(float).eps) ** 2
     W, V = np.zeros((2, len(S), count))
-    image_V = V if image is _same else np.zeros_like(V)
+    image_V = V if image_S is S else np.zeros_like(V)
     M = S.T @ image_S
     values: list[float] = []
     for k in range(count):
@@ -247,12 +181,12 @@ def covariance_directions(data: CentredOperator | GramFactor, T: Floats, count: 
         if top <= max(floor, null * float(np.vdot(r, r))):
             break
         r = r / np.sqrt(top)
-        t = scores(r)
+        t = factor.scores(r)
         t, length = t / np.linalg.norm(t), np.linalg.norm(t)
-        p = back(t)
+        p = factor.adjoint(t)
         for _ in range(2):  # once more for what rounding left
             p = p - V[:, :k] @ (image_V[:, :k].T @ p)
-        image_p = image(p)
+        image_p = factor.metric(p)
         norm = np.sqrt(np.vdot(p, image_p))
         W[:, k : k + 1], V[:, k : k + 1] = r / length, p / norm
         image_V[:, k : k + 1] = image_p / norm
@@ -263,10 +197,6 @@ def covariance_directions(data: CentredOperator | GramFactor, T: Floats, count: 
             _deduct(image_S, image_V[:, k], share)
         values.append(top)
     return Directions(W[:, : len(values)], np.array(values))
-
-
-def _same(A: Floats) -> Floats:
-    return A
 
 
 def _leading(M: Floats) -> tuple[float, Floats]:

@@ -8,7 +8,7 @@ import scipy.linalg as sl
 from scipy.linalg import blas, lapack
 
 from eigenlabel.linalg._types import Floats, Matrix
-from eigenlabel.linalg.factors.exact import centre_gram
+from eigenlabel.linalg.gram_matrices import centre_gram
 from eigenlabel.linalg.numerics import rank_tolerance
 from eigenlabel.linalg.operators import BLOCK_BYTES, CentredOperator
 from eigenlabel.linalg.solvers.shifted import SAFE, kept
@@ -16,24 +16,8 @@ from eigenlabel.linalg.solvers.shifted import SAFE, kept
 PRODUCTS, DIFFERENCES = 1e-24, 1e-14  # rounding of x'H x from products alone, and of x'(x - c A x)
 
 
-class KernelFactor(Protocol):
-    """What a hat needs of a kernel matrix, exact or approximate."""
-
-    shape: tuple[int, int]
-
-    def matmat(self, B: Floats) -> Floats:
-        """K B."""
-        ...
-
-    def solve(self, B: Floats, shifts: Sequence[float]) -> Floats:
-        """Give (len(shifts), n, k): ``(K + s I)^-1 B``, the pseudo-inverse at s = 0."""
-        ...
-
-
 class CholeskySystem:
     """A symmetric matrix whose Cholesky factor shares its memory: n^2 numbers in all.
-
-    As a kernel matrix it is the exact :class:`KernelFactor`.
 
     Parameters
     ----------
@@ -50,15 +34,6 @@ class CholeskySystem:
         self._bound = float(np.abs(K).sum(axis=1).max(initial=0.0))
         self._shift: float | None = None
         self._spectrum: tuple[Floats, Floats] | None = None
-
-    @property
-    def memory(self) -> int:
-        """Bytes held."""
-        return int(self._A.nbytes)
-
-    def error_estimate(self) -> float:
-        """Give zero: nothing is approximated."""
-        return 0.0
 
     def matmat(self, B: Floats) -> Floats:
         """K B."""
@@ -189,7 +164,7 @@ class KernelHat:
 
     def __init__(
         self,
-        factor: KernelFactor,
+        factor: CholeskySystem,
         ridge: float,
         centre: bool = True,
         row_mean: Floats | None = None,
@@ -199,8 +174,7 @@ class KernelHat:
         self._row_mean, self._positive = row_mean, positive
         self._u = factor.solve(np.ones((self.n, 1)), [ridge])[0] if centre else None
         # A solution by rank has no part outside the kernel's range, where B - c A would keep B.
-        by_rank = isinstance(factor, CholeskySystem) and not factor.regular(ridge)
-        self._by_products = ridge == 0 or by_rank
+        self._by_products = ridge == 0 or not factor.regular(ridge)
         self.rounding = PRODUCTS if self._by_products else DIFFERENCES
 
     def _solve(self, B: Floats) -> tuple[Floats, Floats]:
@@ -226,10 +200,8 @@ class KernelHat:
             A = self._positive @ (self._positive.T @ A)
         return A, b
 
-    def dense(self) -> Floats | None:
-        """Give H, n^3 operations, if the kernel is exact; low-rank ones have cheap products."""
-        if not isinstance(self.factor, CholeskySystem):
-            return None
+    def dense(self) -> Floats:
+        """Return H; n^3 operations."""
         if self._by_products:
             return self.apply(np.eye(self.n))
         H = self.factor.inverse(self.ridge)
@@ -240,9 +212,8 @@ class KernelHat:
         return H
 
     def diagonal(self) -> Floats:
-        """Give the diagonal of H."""
-        H = self.dense()
-        return np.diag(self.apply(np.eye(self.n)) if H is None else H).copy()
+        """Return the diagonal of H."""
+        return np.diag(self.dense()).copy()
 
     def root(self) -> Floats:
         """Refuse: a root is as large as the kernel matrix."""

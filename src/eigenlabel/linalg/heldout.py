@@ -16,26 +16,19 @@ Two ways to the same numbers, chosen by their cost:
 Where no factor fits in memory, each fold is solved for all shifts at once by its own products.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from eigenlabel.linalg._types import Floats, Ints, Matrix
-from eigenlabel.linalg.factors.exact import (
-    CovarianceFactor,
-    Factor,
-    GramFactor,
-    centre_gram,
-    exact_memory,
-    scaled_gram,
-    weighted_gram,
-)
-from eigenlabel.linalg.factors.kernel_krylov import KernelKrylovFactor
-from eigenlabel.linalg.factors.krylov import KrylovFactor
+from eigenlabel.linalg.factors.solution import Shortfall
+from eigenlabel.linalg.gram_matrices import centre_gram, scaled_gram
+from eigenlabel.linalg.memory import exact_memory
 from eigenlabel.linalg.operators import CentredOperator, weighted_mean
-from eigenlabel.linalg.solvers.shifted import SAFE, ReducedSystem, diagonalise
+from eigenlabel.linalg.solvers.shifted import SAFE, ReducedSystem
 from eigenlabel.linalg.statistics import Statistics, leave_out, left_out
 
 Fold = tuple[Ints | None, Ints]  # training rows (None: all the others), test rows
@@ -46,8 +39,38 @@ TUNING_ARRAYS = 7
 COLUMNS = 256  # of coefficients whose scores are predicted at once
 
 
+class FoldBlock(ABC):
+    """Some folds of equal size, whose training parts are prepared for all shifts.
+
+    Attributes
+    ----------
+    rows : (folds, size) test rows
+    shortfall : accuracy that an iterative solver missed, or None
+    """
+
+    rows: Ints
+    shortfall: Shortfall | None = None
+
+    @abstractmethod
+    def evaluate(self, pairs: Pairs) -> tuple[dict[int, Floats], Floats]:
+        """Return the scores of all shifts in some pairs, and the inner products of the pairs.
+
+        Returns
+        -------
+        scores : shift index -> (folds, size, m); shift infinity is the mean of training targets
+        inner : (len(pairs), folds, m, m), A'B; for shift infinity the limit of ``s B`` stands for B
+        """
+
+    def settle(self, F: Floats) -> Floats:
+        """Turn combinations of the columns of scores into final scores with intercepts.
+
+        Here the intercepts of combined columns are the combined intercepts, and F is returned.
+        """
+        return F
+
+
 @dataclass(frozen=True)
-class SingleFold:
+class SingleFold(FoldBlock):
     """One fold, its training part reduced."""
 
     rows: Ints  # (1, size)
@@ -63,13 +86,7 @@ class SingleFold:
         return y / self.total if np.isinf(self.shifts[i]) else y
 
     def evaluate(self, pairs: Pairs) -> tuple[dict[int, Floats], Floats]:
-        """Give the scores of all shifts in some pairs, and the products of weights of the pairs.
-
-        Returns
-        -------
-        scores : shift index -> (folds, size, m); shift infinity is the mean of training targets
-        inner : (len(pairs), folds, m, m), A'B; for shift infinity the limit of ``s B`` stands for B
-        """
+        """Return scores and inner products; each shift is a tridiagonal solve."""
         solved = {i: self._solve(i) for i in sorted({i for pair in pairs for i in pair})}
         finite = [i for i in solved if np.isfinite(self.shifts[i])]
         flat = np.broadcast_to(self.mean, (1, self.rows.shape[1], len(self.mean)))
@@ -84,23 +101,31 @@ class SingleFold:
         return scores, np.stack([(solved[i].T @ images[j])[None] for i, j in pairs])
 
 
-def _gram_fold(factor: GramFactor, T: Floats, fold: Fold, shifts: Sequence[float]) -> SingleFold:
+def gram_fold(
+    K: Floats,
+    weights: Floats | None,
+    T: Floats,
+    fold: Fold,
+    shifts: Sequence[float],
+    centre: bool,
+    tolerance: float,
+) -> SingleFold:
+    """Reduce the training part of a fold of samples with Gram matrix K; 4 n^3 / 3."""
     train, test = training_rows(T.shape[0], fold), fold[1]
-    weights = None if factor.weights is None else factor.weights[train]
+    weights = None if weights is None else weights[train]
     root = None if weights is None else np.sqrt(weights)
-    K = factor.K[np.ix_(train, train)]
-    cross = factor.K[np.ix_(train, test)]
+    own, cross = K[np.ix_(train, train)], K[np.ix_(train, test)]
     mean = np.zeros(T.shape[1])
-    if factor.centre:
-        K, row_mean = centre_gram(K, weights, overwrite=True)
+    if centre:
+        own, row_mean = centre_gram(own, weights, overwrite=True)
         cross -= row_mean[:, None]
         mean = weighted_mean(T[train], weights)
     right = T[train] - mean
     if root is not None:
         right, cross = root[:, None] * right, root[:, None] * cross
     total = float(len(train)) if weights is None else float(weights.sum())
-    M = scaled_gram(K, root, factor.centre, overwrite=True)
-    system = ReducedSystem(M, right, [total * s for s in shifts], factor.tolerance, overwrite=True)
+    M = scaled_gram(own, root, centre, overwrite=True)
+    system = ReducedSystem(M, right, [total * s for s in shifts], tolerance, overwrite=True)
     C = system.reduction.rotate(cross)
     system.drop_rotation()
     return SingleFold(
@@ -114,7 +139,7 @@ def _gram_fold(factor: GramFactor, T: Floats, fold: Fold, shifts: Sequence[float
     )
 
 
-def _covariance_fold(
+def covariance_fold(
     statistics: Statistics,
     tested: CentredOperator,
     test: Ints,
@@ -180,7 +205,7 @@ def tuning_arrays(n: int, d: int, folds: Sequence[Fold]) -> float:
     return TUNING_ARRAYS + min(tested / min(n, d), len(folds))
 
 
-def _training_statistics(
+def training_statistics(
     operator: CentredOperator, T: Floats, folds: Sequence[Fold], max_memory: float
 ) -> Iterator[Statistics]:
     """Collect the statistics of each training part.
@@ -205,7 +230,7 @@ def _training_statistics(
 
 
 @dataclass(frozen=True)
-class SmallFolds:
+class SmallFolds(FoldBlock):
     """Folds of one size and one training weight, from the factorisation of all samples."""
 
     rows: Ints  # (folds, size)
@@ -248,7 +273,7 @@ class SmallFolds:
         return np.asarray(U @ np.linalg.solve(E, right))
 
     def evaluate(self, pairs: Pairs) -> tuple[dict[int, Floats], Floats]:
-        """Give scores and products of weights as :meth:`SingleFold.evaluate` does."""
+        """Return scores and inner products; each shift is a small solve for each fold."""
         solved = {i: self._residuals(i) for i in sorted({i for pair in pairs for i in pair})}
         scores = {i: (self.T - z) / self.root[..., None] for i, z in solved.items()}
         return scores, np.stack([self._inner(i, j, solved[i], solved[j]) for i, j in pairs])
@@ -269,64 +294,64 @@ class SmallFolds:
 
 
 @dataclass(frozen=True)
-class SolvedFold:
+class SolvedFold(FoldBlock):
     """One fold, solved for all shifts; what is asked for is kept, the solutions are not."""
 
     rows: Ints  # (1, size)
     scores: dict[int, Floats]  # shift -> (1, size, m)
     inner: dict[tuple[int, int], Floats]  # pair of shifts -> (1, m, m)
+    shortfall: Shortfall | None = field(default=None, kw_only=True)
 
     def evaluate(self, pairs: Pairs) -> tuple[dict[int, Floats], Floats]:
-        """Give scores and products of weights as :meth:`SingleFold.evaluate` does."""
+        """Return the scores and inner products that were computed in advance."""
         scores = {i: self.scores[i] for pair in pairs for i in pair}
         return scores, np.stack([self.inner[pair] for pair in pairs])
 
 
-def _krylov_fold(
-    factor: KrylovFactor | KernelKrylovFactor,
+@dataclass(frozen=True)
+class MaskedFold(SolvedFold):
+    """One solved fold of targets that are observed on different samples.
+
+    Below the scores of the test samples stand the mean scores on the samples of each pattern.
+    """
+
+    mean: Floats  # (m,)
+    pattern: Ints  # (m,)
+
+    def settle(self, F: Floats) -> Floats:
+        """Turn combined scores (1, size + patterns, m) into (1, size, m), intercepts included.
+
+        A combination of weights has a different mean score on the samples of each column, and the
+        intercept of a column makes the residuals on its own samples sum to zero.
+        """
+        size = self.rows.shape[1]
+        offsets = F[:, size + self.pattern, np.arange(len(self.pattern))]
+        return np.asarray(F[:, :size] + (self.mean - offsets)[:, None])
+
+
+def small_folds(
+    basis: tuple[Floats, Floats],
+    weights: Floats | None,
     T: Floats,
-    fold: Fold,
+    folds: Sequence[Fold],
     shifts: Sequence[float],
-    pairs: Pairs,
-) -> SolvedFold:
-    train, test = training_rows(T.shape[0], fold), fold[1]
-    part, predict = factor.fold(train, test)
-    mean = weighted_mean(T[train], part.weights) if factor.centre else np.zeros(T.shape[1])
-    finite = [i for i, s in enumerate(shifts) if np.isfinite(s)]
-    solved = dict(zip(finite, part.solve(T[train], [shifts[i] for i in finite]), strict=True))
-    scores = {i: np.broadcast_to(mean, (1, len(test), len(mean))) for i in range(len(shifts))}
-    for i, c in solved.items():
-        scores[i] = (predict(c) + mean)[None]
-    if len(finite) < len(shifts):
-        solved[len(shifts) - 1] = part.gradient(T[train])
-    inner = {(i, j): part.inner(solved[i], solved[j])[None] for i, j in set(pairs)}
-    return SolvedFold(test[None], scores, inner)
-
-
-# Some folds of equal size, with their test rows (folds, size).
-FoldBlock = SingleFold | SmallFolds | SolvedFold
-
-
-def _spectral_basis(factor: GramFactor | CovarianceFactor, shift: float) -> tuple[Floats, Floats]:
-    """Give eigenvectors (n, t) and eigenvalues (t,) of the scaled, centred Gram matrix."""
-    if isinstance(factor, GramFactor):
-        K = weighted_gram(factor.K, factor.root)
-        return diagonalise(K, factor.tolerance, shift, overwrite=True)
-    covariance = factor.operator.covariance()
-    V, lam = diagonalise(covariance, factor.tolerance, shift, overwrite=True)
-    Q = factor.operator.matmat(V / np.sqrt(lam))
-    weights = factor.operator.weights
-    return (Q if weights is None else np.sqrt(weights)[:, None] * Q), lam
-
-
-def _small_folds(
-    factor: GramFactor | CovarianceFactor, T: Floats, folds: Sequence[Fold], shifts: Sequence[float]
+    centre: bool,
 ) -> list[SmallFolds]:
-    Q, lam = _spectral_basis(factor, factor.total * min(shifts))
+    """Group folds by size and training weight, from one factorisation of all samples.
+
+    Parameters
+    ----------
+    basis : eigenvectors (n, t) and eigenvalues (t,) of the scaled, centred Gram matrix
+    weights : (n,) sample weights or None
+    T : (n, m) targets
+    folds : a partition of the samples
+    shifts : shifts that will be evaluated
+    centre : whether there is an intercept
+    """
+    Q, lam = basis
     n = T.shape[0]
-    weights = factor.weights if isinstance(factor, GramFactor) else factor.operator.weights
     root = np.ones(n) if weights is None else np.sqrt(weights)
-    v = root / np.linalg.norm(root) if factor.centre else np.zeros(n)
+    v = root / np.linalg.norm(root) if centre else np.zeros(n)
     Ts = root[:, None] * T
     QtT = Q.T @ Ts
     PT = Ts - np.outer(v, v @ Ts) - Q @ QtT
@@ -368,7 +393,7 @@ def is_partition(n: int, folds: Sequence[Fold]) -> bool:
     return len(seen) == n and len(np.unique(seen)) == n
 
 
-def _prefers_one_factorisation(p: int, n: int, folds: Sequence[Fold], n_shifts: int) -> bool:
+def prefers_one_factorisation(p: int, n: int, folds: Sequence[Fold], n_shifts: int) -> bool:
     """Compare operation counts; the reduction's rank-two half runs at a fraction of BLAS 3."""
     sizes = np.array([len(test) for _, test in folds], dtype=float)
     by_fold = 4 * (4 / 3) * float((np.minimum(n - sizes, p) ** 3).sum())
@@ -376,53 +401,10 @@ def _prefers_one_factorisation(p: int, n: int, folds: Sequence[Fold], n_shifts: 
     return at_once < by_fold
 
 
-def heldout(
-    factor: Factor,
-    T: Floats,
-    folds: Sequence[Fold],
-    shifts: Sequence[float],
-    pairs: Pairs = (),
-    max_memory: float = float("inf"),
-    advance: Callable[[int], Any] = int,
-) -> list[FoldBlock]:
-    """Prepare the exact held-out scores of every shift for every fold.
-
-    Equal to fitting each training part from scratch, intercept and all.
-
-    Parameters
-    ----------
-    factor : of all samples
-    T : (n, m) targets, not centred
-    folds : training and test rows of each fold
-    shifts : distinct, ``inf`` allowed as the last
-    pairs : of shifts that will be evaluated; if they are given, there may be no others afterwards
-    max_memory : bytes that decide whether the statistics of all folds exist at once
-    advance : called with the number of folds that are done, each time some are
-    """
-    if isinstance(factor, (KrylovFactor, KernelKrylovFactor)):
-        return _one_by_one(lambda f: _krylov_fold(factor, T, f, shifts, pairs), folds, advance)
-    n = T.shape[0]
-    p = n if isinstance(factor, GramFactor) else factor.operator.shape[1]
-    if is_partition(n, folds) and _prefers_one_factorisation(p, n, folds, len(shifts)):
-        found = _small_folds(factor, T, folds, shifts)
-        advance(len(folds))
-        return list(found)
-    if isinstance(factor, GramFactor):
-        return _one_by_one(lambda f: _gram_fold(factor, T, f, shifts), folds, advance)
-    statistics = _training_statistics(factor.operator, T, folds, max_memory)
-
-    def covariance_fold(fold: Fold) -> FoldBlock:  # a function: no name keeps the last statistics
-        test = fold[1]
-        tested = factor.operator.rows(test, copy=False)
-        centre, tolerance = factor.centre, factor.tolerance
-        return _covariance_fold(next(statistics), tested, test, shifts, centre, tolerance, pairs)
-
-    return _one_by_one(covariance_fold, folds, advance)
-
-
-def _one_by_one(
+def one_by_one(
     prepare: Callable[[Fold], FoldBlock], folds: Sequence[Fold], advance: Callable[[int], Any]
 ) -> list[FoldBlock]:
+    """Prepare one fold after the other."""
     blocks = []
     for fold in folds:
         blocks.append(prepare(fold))
@@ -436,7 +418,7 @@ def heldout_of_statistics(
     tests: Sequence[Ints],
     shifts: Sequence[float],
     centre: bool,
-) -> list[SingleFold | SolvedFold]:
+) -> list[FoldBlock]:
     """Prepare held-out scores of some rows X when all that is left of the samples is statistics.
 
     Parameters
@@ -452,7 +434,7 @@ def heldout_of_statistics(
         return part.origin if centre else np.zeros_like(part.origin)
 
     return [
-        _covariance_fold(
+        covariance_fold(
             part, CentredOperator.about(X[test], about(part)), test, shifts, centre, tolerance
         )
         for part, test in zip(left_out(parts), tests, strict=True)

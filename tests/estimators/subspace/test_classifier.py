@@ -21,7 +21,7 @@ from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.estimators.subspace import classifier as shared_subspace
 from eigenlabel.estimators.subspace import many_labels
 from eigenlabel.estimators.subspace.classifier import default_rank, solve_shared_subspace
-from eigenlabel.linalg.factors.exact import factorise
+from eigenlabel.linalg.factors.factorise import factorise
 from eigenlabel.linalg.operators import CentredOperator
 
 

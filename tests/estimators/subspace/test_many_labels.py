@@ -16,12 +16,13 @@ from eigenlabel import (
 from eigenlabel.estimators.meta import thresholded
 from eigenlabel.estimators.subspace import many_labels
 from eigenlabel.labels.codec import LabelCodec, check_sparse_labels, sparse_targets
-from eigenlabel.linalg import factored, operators
-from eigenlabel.linalg.factored import ExactSide, ProductSide, dense_memory, factored_memory
-from eigenlabel.linalg.factors import exact as spectral
-from eigenlabel.linalg.factors.exact import CovarianceFactor, GramFactor
+from eigenlabel.linalg import memory, operators, sides
+from eigenlabel.linalg.factors import factorise as choosing
+from eigenlabel.linalg.factors.covariance import CovarianceFactor
 from eigenlabel.linalg.factors.krylov import KrylovFactor
+from eigenlabel.linalg.factors.linear_gram import LinearGramFactor
 from eigenlabel.linalg.operators import CentredOperator
+from eigenlabel.linalg.sides import ExactSide, ProductSide, dense_memory, factored_memory
 from eigenlabel.persistence import SavedModel, load_model, save_model
 from eigenlabel.thresholds import Top, top_labels
 
@@ -178,7 +179,8 @@ def test_few_labels_whose_factors_do_not_fit_either_are_fitted_as_before(data, m
     model = SharedSubspaceClassifier(solver="gram", max_memory=needed / 4)
     with pytest.raises(MemoryError, match="The Gram factor needs about"):
         model.fit(X, Y)
-    monkeypatch.setattr(spectral, "exact_memory", lambda *a: 0.0)
+    for module in (choosing, memory):
+        monkeypatch.setattr(module, "exact_memory", lambda *a: 0.0)
     model.fit(X, Y)
     assert "coef_" in vars(model)
     assert model.eigenvalues_.shape == (12,)
@@ -188,7 +190,8 @@ def test_many_labels_whose_factors_do_not_fit_but_all_the_rest_does(monkeypatch,
     X, Y = rng.standard_normal((50, 40)), rng.random((50, 12)) < 0.3
     monkeypatch.setattr(many_labels, "MANY", 12)
     monkeypatch.setattr(many_labels, "dense_memory", lambda *a: 100.0)
-    monkeypatch.setattr(spectral, "exact_memory", lambda *a: 100.0)
+    for module in (choosing, memory):
+        monkeypatch.setattr(module, "exact_memory", lambda *a: 100.0)
     model = SharedSubspaceClassifier(solver="gram", max_memory=101).fit(X, Y)
     assert model.eigenvalues_.shape == (12,)
 
@@ -407,7 +410,7 @@ def test_eigenvectors_are_those_of_s(rng, alpha, kind):
     operator = CentredOperator(X)
     T = sparse_targets(sp.csr_array(Y), None, True)
     side = {
-        "gram": lambda: ExactSide(GramFactor(operator.gram(), operator=operator), T),
+        "gram": lambda: ExactSide(LinearGramFactor(operator), T),
         "covariance": lambda: ExactSide(CovarianceFactor(operator), T),
         "krylov": lambda: ProductSide(KrylovFactor(operator, tol=1e-13), T),
     }[kind]()
@@ -451,10 +454,8 @@ def test_solves_that_stop_early_are_told_once(data):
 @pytest.mark.usefixtures("many")
 def test_eigenvectors_that_are_not_found_are_told(monkeypatch, data):
     X, Y = data
-    eigsh = factored.eigsh
-    monkeypatch.setattr(
-        factored, "eigsh", lambda *a, **k: eigsh(*a, **{**k, "maxiter": 1, "ncv": 4})
-    )
+    eigsh = sides.eigsh
+    monkeypatch.setattr(sides, "eigsh", lambda *a, **k: eigsh(*a, **{**k, "maxiter": 1, "ncv": 4}))
     model = SharedSubspaceClassifier(np.inf, 1e-3, 3, solver="krylov", tol=1e-12)
     with pytest.warns(ConvergenceWarning, match="of 3 eigenvectors"):
         model.fit(X, Y)
@@ -464,13 +465,13 @@ def test_eigenvectors_that_are_not_found_are_told(monkeypatch, data):
 @pytest.mark.usefixtures("many")
 def test_wrong_eigenvectors_are_told(monkeypatch, data):
     X, Y = data
-    eigsh = factored.eigsh
+    eigsh = sides.eigsh
 
     def off(*a, **k):
         values, W = eigsh(*a, **k)
         return values * 1.01, W
 
-    monkeypatch.setattr(factored, "eigsh", off)
+    monkeypatch.setattr(sides, "eigsh", off)
     model = SharedSubspaceClassifier(np.inf, 0.1, 3, solver="krylov")
     with pytest.warns(ConvergenceWarning, match=r"residual of 0\.0"):
         model.fit(X, Y)

@@ -20,8 +20,7 @@ from eigenlabel.estimators.subspace import classifier as shared_subspace
 from eigenlabel.estimators.subspace import many_labels, stream, streaming
 from eigenlabel.estimators.subspace.stream import draw
 from eigenlabel.kernels import factor
-from eigenlabel.linalg import statistics
-from eigenlabel.linalg.factors import exact as spectral
+from eigenlabel.linalg import memory, statistics
 from eigenlabel.linalg.statistics import Statistics
 from eigenlabel.persistence import SavedModel, load_model, save_model
 
@@ -345,7 +344,7 @@ def test_too_many_features_are_refused_before_they_are_counted(data, monkeypatch
         SharedSubspaceClassifier(max_memory=2**30).partial_fit(X, data[1][:3])
     with pytest.raises(MemoryError, match=r"5\.62 KiB .* limit is 500 bytes .*\. Hash"):
         SharedSubspaceClassifier(max_memory=500).partial_fit(*data)
-    for module in (factor, spectral):
+    for module in (factor, memory):
         monkeypatch.setattr(module, "memory_limit", lambda: 2.0**30)
     with pytest.raises(MemoryError, match=message):
         SharedSubspaceClassifier().partial_fit(X, data[1][:3])

@@ -10,8 +10,9 @@ from eigenlabel.estimators.base import RuleClassifier
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.validation import check_number, check_scale
 from eigenlabel.inputs.views import FittedTable, Views, ViewsMixin, as_float
+from eigenlabel.kernels.factor import warn_shortfall
 from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.linalg.factors.exact import factorise
+from eigenlabel.linalg.factors.factorise import factorise
 from eigenlabel.linalg.operators import CentredOperator
 from eigenlabel.linalg.solvers.shifted import ShiftedSystem
 from eigenlabel.thresholds import Rule, get_rule
@@ -120,7 +121,9 @@ class FastTag(ViewsMixin, RuleClassifier):
         T = Y.astype(float)
         operator = CentredOperator(F)
         factor = factorise(operator)
-        U = factor.primal(factor.solve(T, [float(self.ridge)])[0])
+        solution = factor.solve(T, [float(self.ridge)])
+        warn_shortfall(solution.shortfall)
+        U = factor.export(solution.coefficients[0])
         B = self._complete(T, operator.rmatmat(T - T.mean(axis=0)), U)
         self.completion_, self.coef_ = B, U @ B.T
         self.intercept_ = T.mean(axis=0) @ B.T - operator.mean @ self.coef_

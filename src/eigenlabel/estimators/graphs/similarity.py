@@ -13,7 +13,7 @@ from eigenlabel.estimators.views.weights import minimise_quadratic
 from eigenlabel.inputs.warning import warn
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.kernels.rounding import kernel_rounding
-from eigenlabel.linalg.factors.exact import check_memory
+from eigenlabel.linalg.memory import check_memory
 from eigenlabel.linalg.operators import row_blocks
 from eigenlabel.linalg.ties import nearest
 

@@ -23,8 +23,8 @@ from eigenlabel.inputs.validation import (
 from eigenlabel.inputs.views import Views, is_several
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg.machine import memory_limit
+from eigenlabel.linalg.memory import readable
 from eigenlabel.linalg.operators import row_blocks
-from eigenlabel.linalg.sizes import readable
 from eigenlabel.model_selection.reading import as_matrix, score_method, scores_matrix
 from eigenlabel.model_selection.routing import make_router, route_fit
 from eigenlabel.model_selection.search import check_folds

@@ -27,14 +27,14 @@ from eigenlabel.linalg.directions import (
     FEW,
     ROW_SPACE_ARRAYS,
     Directions,
-    RowSpace,
     covariance_directions,
     generalised_directions,
     leading_axes,
-    row_space,
 )
-from eigenlabel.linalg.factors.exact import Factor
+from eigenlabel.linalg.factors.covariance import CovarianceFactor
+from eigenlabel.linalg.factors.protocol import Factor
 from eigenlabel.linalg.operators import CentredOperator, centre_full_columns, weighted_mean
+from eigenlabel.linalg.row_space import RowSpace
 from eigenlabel.linalg.ties import SAFETY, Rounding, nearest, precision, tied_order
 
 
@@ -46,7 +46,7 @@ class RowSpaceProjection(BaseProjection):
 
     def _solve(self, X: Any, Y: np.ndarray | None) -> tuple[Directions, Factor | None]:
         factor = factorise_samples(self._kernel, X, arrays=ROW_SPACE_ARRAYS)
-        space = row_space(factor)
+        space = factor.row_space()
         found = self._in_row_space(space, X, Y)
         return Directions(space.lift(found.coefficients), found.eigenvalues), factor
 
@@ -90,7 +90,7 @@ class PCA(KernelParameters, BaseProjection):
             with suppress(ArpackError):
                 return leading_axes(CentredOperator(X), self.n_components), None
         factor = factorise_samples(self._kernel, X)
-        space = row_space(factor)
+        space = factor.row_space()
         return Directions(space.principal(self.n_components), space.values), factor
 
 
@@ -130,7 +130,8 @@ class PLS(KernelParameters, BaseProjection):
         if self._kernel.linear:
             check_scale(X)
             count = min(wanted, X.shape[0] - 1, X.shape[1])
-            return covariance_directions(CentredOperator(X), Y.astype(float), count), None
+            data = CovarianceFactor(CentredOperator(X))  # products alone: nothing is formed
+            return covariance_directions(data, Y.astype(float), count), None
         factor = factorise_samples(self._kernel, X)
         return covariance_directions(factor, Y.astype(float), min(wanted, len(Y) - 1)), factor
 

@@ -21,7 +21,7 @@ from eigenlabel.inputs.validation import (
     check_scale,
 )
 from eigenlabel.inputs.warning import warn
-from eigenlabel.kernels.factor import factorise_samples
+from eigenlabel.kernels.factor import factorise_samples, warn_shortfall
 from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel, kernel_tags
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.labels.factors import (
@@ -33,7 +33,7 @@ from eigenlabel.labels.factors import (
     whitened,
 )
 from eigenlabel.linalg.directions import Directions, complement, directions, orthonormal_directions
-from eigenlabel.linalg.factors.exact import Factor
+from eigenlabel.linalg.factors.protocol import Factor
 from eigenlabel.linalg.numerics import fix_signs
 from eigenlabel.linalg.operators import CentredOperator, row_blocks
 
@@ -77,6 +77,7 @@ class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 f"A projection needs at least 2 samples, got n_samples = {X.shape[0]}."
             )
         found, factor = self._solve(X, Y)
+        warn_shortfall(found.shortfall)
         self._store(found, factor, X)
         if not self.n_components_:
             still = "the features or the labels" if self._supervised else "the features"
@@ -107,12 +108,13 @@ class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         r = self._dimension(found)
         coefficients = found.coefficients[:, :r]
         if self._kernel.linear:
-            weights = fix_signs(coefficients if factor is None else factor.primal(coefficients))
+            weights = fix_signs(coefficients if factor is None else factor.export(coefficients))
             self._set_components(weights, self._mean(factor, X), X.dtype)
         else:
             coefficients = fix_signs(coefficients)
-            self.dual_coef_ = factor.dual(coefficients).astype(X.dtype)
-            self._offset = (factor.row_mean @ coefficients).astype(X.dtype)
+            weights = factor.export(coefficients)
+            self.dual_coef_ = weights.astype(X.dtype)
+            self._offset = (factor.origin @ weights).astype(X.dtype)
             self.X_fit_ = X
         self.eigenvalues_ = found.eigenvalues
         self.n_components_ = r
@@ -123,7 +125,7 @@ class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._offset = self.components_.astype(float) @ mean
 
     def _mean(self, factor: Factor | None, X: Any) -> np.ndarray:
-        return CentredOperator(X).mean if factor is None else factor.operator.mean
+        return CentredOperator(X).mean if factor is None else factor.origin
 
     @property
     def _n_features_out(self) -> int:

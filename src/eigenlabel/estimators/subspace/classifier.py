@@ -31,14 +31,13 @@ from eigenlabel.inputs.parameters import (
     check_parameters,
 )
 from eigenlabel.inputs.validation import check_data
-from eigenlabel.kernels.factor import SOLVER_PARAMETERS, Solver
+from eigenlabel.kernels.factor import SOLVER_PARAMETERS, Solver, warn_shortfall
 from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel, kernel_tags
 from eigenlabel.labels.codec import has_missing
-from eigenlabel.linalg.factored import orthonormalise
-from eigenlabel.linalg.factors.exact import Factor, StatisticsFactor
-from eigenlabel.linalg.factors.masked import MaskedFactor
+from eigenlabel.linalg.factors.protocol import Factor, SampleFactor
+from eigenlabel.linalg.factors.solution import Solution
+from eigenlabel.linalg.factors.statistics import StatisticsFactor
 from eigenlabel.linalg.numerics import descending_eigh, fix_signs, positive_count
-from eigenlabel.linalg.operators import weighted_mean
 from eigenlabel.linalg.statistics import Statistics
 from eigenlabel.metrics import accuracy
 
@@ -58,6 +57,7 @@ class SharedSubspace:
     directions: np.ndarray  # A W, whose span is that of Theta
     W: np.ndarray  # (m, k), k <= r
     eigenvalues: np.ndarray  # (m,), descending
+    ridge: Solution  # the ridge regressions A and B
 
 
 def solve_shared_subspace(
@@ -70,15 +70,17 @@ def solve_shared_subspace(
     iterates, are left out of what is shown (W and the directions), not out of the weights.
     """
     if np.isinf(alpha):
-        A = factor.solve(T, [beta])[0]
+        ridge = factor.solve(T, [beta])
+        A = ridge.coefficients[0]
         B, scaled = np.zeros_like(A), factor.gradient(T)
     else:
-        A, B = factor.solve(T, [beta, alpha + beta])
+        ridge = factor.solve(T, [beta, alpha + beta])
+        A, B = ridge.coefficients
         scaled = B
     eigenvalues, W = _eigenvectors_of_s(factor, A, scaled)
     shared = W[:, :r]
     shown = W[:, : min(r, _rank_of_s(factor, eigenvalues), len(A))]
-    return SharedSubspace(B + (A - B) @ shared @ shared.T, A @ shown, shown, eigenvalues)
+    return SharedSubspace(B + (A - B) @ shared @ shared.T, A @ shown, shown, eigenvalues, ridge)
 
 
 def _eigenvectors_of_s(
@@ -89,7 +91,7 @@ def _eigenvectors_of_s(
     Those rows span all that S is not zero on: far fewer of them than labels make a small problem.
     """
     p, m = A.shape
-    if m < THIN or m <= 2 * p or isinstance(factor, MaskedFactor):  # whose S is not symmetric
+    if m < THIN or m <= 2 * p or not factor.symmetric:
         return descending_eigh(factor.inner(A, B))
     basis, _ = np.linalg.qr(A.T)
     values, E = descending_eigh(factor.inner(A @ basis, B @ basis))
@@ -97,8 +99,8 @@ def _eigenvectors_of_s(
 
 
 def _rank_of_s(factor: Factor, eigenvalues: np.ndarray) -> int:
-    tol = getattr(factor, "tol", 0.0)
-    if tol > 0 and eigenvalues[0] > 0:
+    tol = factor.accuracy
+    if tol > 0 and factor.symmetric and eigenvalues[0] > 0:
         # S has no negative eigenvalues: those found tell how inexact all are.
         tol = max(tol, -2 * eigenvalues[-1] / eigenvalues[0])
     return positive_count(eigenvalues, tol=tol)
@@ -134,63 +136,50 @@ class BaseSharedSubspace(
 
     def _fit_factor(
         self,
-        factor: Factor,
+        factor: SampleFactor,
         X: Any,
         T: np.ndarray,
-        weights: np.ndarray | None,
         parameters: tuple[float, float, int],
     ) -> None:
         """Solve for one set of parameters and store what prediction needs."""
         self._forget_fit()
-        mean = weighted_mean(T, weights) if self.fit_intercept else np.zeros(T.shape[1])
-        if isinstance(factor, MaskedFactor):
-            mean = factor.target_means(T)
-        centre = factor.operator.mean if self._linear else factor.row_mean
-        self._solve(factor, T, (centre, mean), X.dtype, parameters)
+        self._solve(factor, T, X.dtype, parameters)
         if not self._linear:
             self.X_fit_ = X
 
     def _fit_statistics(self, statistics: Statistics, parameters: tuple[float, float, int]) -> None:
         """Solve for one set of parameters from statistics alone."""
-        m = len(statistics.t)
-        means = (np.zeros(len(statistics.x)), np.zeros(m))
-        if self.fit_intercept:
-            means = (statistics.mean, statistics.t)
         factor = StatisticsFactor(statistics, self.fit_intercept)
-        self._solve(factor, np.eye(m), means, statistics.dtype, parameters)
+        self._solve(factor, np.eye(len(statistics.t)), statistics.dtype, parameters)
 
     def _solve(
         self,
         factor: Factor,
         T: np.ndarray,
-        means: tuple[np.ndarray, np.ndarray],
         dtype: Any,
         parameters: tuple[float, float, int],
     ) -> None:
-        centre, mean = means
         for name in ("label_weights_", "residuals_"):
             vars(self).pop(name, None)
         solution = solve_shared_subspace(factor, T, *parameters)
-        basis = orthonormalise(factor, solution.directions)
+        warn_shortfall(solution.ridge.shortfall)
+        basis, _ = factor.orthonormalise(solution.directions)
+        coef = factor.export(solution.coefficients)
         if self._linear:
-            coef = factor.primal(solution.coefficients)
             self.coef_ = coef.T.astype(dtype)
             self.components_ = basis.T.astype(dtype)
         else:
-            coef = solution.coefficients
-            self.dual_coef_ = factor.dual(coef).astype(dtype)
-            self.dual_components_ = factor.dual(basis).astype(dtype)
-        intercept = mean - centre @ coef
-        if isinstance(factor, MaskedFactor):
-            intercept -= factor.offsets(solution.coefficients)
+            self.dual_coef_ = coef.astype(dtype)
+            self.dual_components_ = basis.astype(dtype)
+        intercept = factor.intercept(T, solution.coefficients, coef)
         self.intercept_ = intercept.astype(dtype)
-        self._embedding_offset = (centre @ basis).astype(dtype)
+        self._embedding_offset = (factor.origin @ basis).astype(dtype)
         self.eigenlabels_ = solution.W
         self.eigenvalues_ = solution.eigenvalues
         self.n_components_ = solution.W.shape[1]
-        self.n_iter_ = getattr(factor, "n_iter", 1)
-        if hasattr(factor, "residuals"):
-            self.residuals_ = factor.residuals
+        self.n_iter_ = solution.ridge.n_iter
+        if solution.ridge.residuals is not None:
+            self.residuals_ = solution.ridge.residuals
 
     @property
     def _n_features_out(self) -> int:
@@ -404,15 +393,14 @@ class SharedSubspaceClassifier(ForgetMixin, BaseSharedSubspace):
         factor = observed.factorise(
             self._kernel, data.X, data.weights, data.observed, self._solver()
         )
-        self._fit_factor(factor, data.X, data.targets, data.weights, parameters)
+        self._fit_factor(factor, data.X, data.targets, parameters)
         return self
 
-    def _fit_known(self, factor: Factor, means: tuple[np.ndarray, np.ndarray], dtype: Any) -> None:
+    def _fit_known(self, factor: Factor, m: int, dtype: Any) -> None:
         """Fit by a factor whose targets are combinations of the labels."""
         check_parameters(self)
-        m = len(means[1])
         rank = self._rank(self.n_components, m)
-        self._solve(factor, np.eye(m), means, dtype, (self.alpha, self.beta, rank))
+        self._solve(factor, np.eye(m), dtype, (self.alpha, self.beta, rank))
 
     def _solve_stream(self, stream: Stream) -> None:
         check_parameters(self)

@@ -19,17 +19,12 @@ from eigenlabel.inputs.validation import (
     check_weights,
     unmasked,
 )
-from eigenlabel.kernels.factor import factorise_samples
+from eigenlabel.kernels.factor import factorise_samples, warn_shortfall
 from eigenlabel.labels.codec import LabelCodec, sparse_targets
-from eigenlabel.linalg.factored import (
-    dense_memory,
-    factored_memory,
-    make_side,
-    orthonormalise,
-)
-from eigenlabel.linalg.factors.exact import Factor
+from eigenlabel.linalg.factors.protocol import SampleFactor
+from eigenlabel.linalg.memory import readable
 from eigenlabel.linalg.operators import CentredOperator, row_blocks
-from eigenlabel.linalg.sizes import readable
+from eigenlabel.linalg.sides import dense_memory, factored_memory
 from eigenlabel.thresholds import top_labels
 
 MANY = 10_000  # labels from which on S is never formed
@@ -107,7 +102,7 @@ class ManyLabelsMixin:
                 "a scoring on predict_top."
             )
 
-    def _factorise_many(self, X: Any, weights: np.ndarray | None, m: int, r: int) -> Factor:
+    def _factorise_many(self, X: Any, weights: np.ndarray | None, m: int, r: int) -> SampleFactor:
         n, d = X.shape if self._linear else (X.shape[0], X.shape[0])
         needed, solve = self._needed(n, d, m, r)
         limit = self._solver().limit
@@ -142,34 +137,31 @@ class ManyLabelsMixin:
         if not self._linear:
             self.X_fit_ = X
 
-    def _solve_many(self, factor: Factor, T: CentredOperator, dtype: Any, r: int) -> None:
-        side = make_side(factor, T, self.beta)
+    def _solve_many(self, factor: SampleFactor, T: CentredOperator, dtype: Any, r: int) -> None:
+        side = factor.side(T, self.beta)
         found = side.top(self.alpha, self.beta, r)
-        basis = orthonormalise(factor, found.directions)
-        centre = factor.operator.mean if self._linear else factor.row_mean
-        self._embedding_offset = (centre @ basis).astype(dtype)
-        finish, prefix = (factor.primal, "") if self._linear else (factor.dual, "dual_")
+        basis, R = factor.orthonormalise(found.directions)
+        offset = factor.origin @ basis
+        self._embedding_offset = offset.astype(dtype)
+        prefix = "" if self._linear else "dual_"
         mean = T.mean - 1.0 if self.fit_intercept else np.zeros(T.shape[1])
         if np.isinf(self.alpha):
-            if self._linear:
-                R = basis.T @ factor.primal(found.directions)
-            else:
-                R = factor.inner(basis, found.directions)
             V = R @ found.W.T  # Theta U
             self.label_weights_ = V.astype(dtype)
-            self.intercept_ = (mean - (centre @ basis) @ V).astype(dtype)
+            self.intercept_ = (mean - offset @ V).astype(dtype)
         else:
             shift = self.alpha + self.beta
             P = found.directions - side.ridge(found.W, shift)
-            coef = side.weights(shift, P, found.W, finish)
-            self.intercept_ = (mean - centre @ coef).astype(dtype)
+            coef = side.weights(shift, P, found.W)
+            self.intercept_ = (mean - factor.origin @ coef).astype(dtype)
             coef = coef.astype(dtype, copy=False)
             setattr(self, f"{prefix}coef_", coef.T if self._linear else coef)
-        basis = (basis.T if self._linear else factor.dual(basis)).astype(dtype)
+        basis = (basis.T if self._linear else basis).astype(dtype)
         setattr(self, f"{prefix}components_", basis)
         self.eigenlabels_, self.eigenvalues_ = found.W, found.eigenvalues
         self.n_components_ = found.W.shape[1]
-        self.n_iter_ = getattr(factor, "n_iter", 1)
+        self.n_iter_ = side.n_iter
+        warn_shortfall(side.shortfall)
 
     def _forget_fit(self) -> None:
         """Let go of what an earlier fit, with another kernel or in blocks, has left."""

@@ -1,6 +1,5 @@
 """What ML-LS does with labels that are not observed: NaN in y."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -8,15 +7,10 @@ import numpy as np
 
 from eigenlabel.kernels.factor import Solver, factorise_samples
 from eigenlabel.kernels.kernel import Kernel
-from eigenlabel.linalg.factors.exact import ARRAYS, Factor
-from eigenlabel.linalg.factors.kernel_krylov import KernelKrylovFactor
-from eigenlabel.linalg.factors.masked import (
-    MaskedFactor,
-    MaskedFold,
-    masked_heldout,
-    number_patterns,
-)
-from eigenlabel.linalg.heldout import Fold, FoldBlock, heldout
+from eigenlabel.linalg.cells import number_patterns
+from eigenlabel.linalg.factors.masked import MaskedFactor
+from eigenlabel.linalg.factors.protocol import SampleFactor
+from eigenlabel.linalg.memory import ARRAYS
 
 EXACT_WORK = 5e11  # patterns times p^3, p the smaller side of X, up to which solver="auto" is exact
 
@@ -46,7 +40,7 @@ def factorise(
     observed: np.ndarray | None,
     solver: Solver,
     arrays: float = ARRAYS,
-) -> Factor | MaskedFactor:
+) -> SampleFactor:
     """Factor the training data of a model, with regard to what is observed.
 
     ``arrays`` is the number of square arrays that exist at once, that of a fit by default.
@@ -55,22 +49,4 @@ def factorise(
         return factorise_samples(kernel, X, weights, solver, arrays=arrays)
     solver = exact_route(kernel, solver, X.shape, observed)
     base = factorise_samples(kernel, X, weights, solver, arrays=arrays)
-    assert not isinstance(base, KernelKrylovFactor)
     return MaskedFactor(base, observed)
-
-
-def heldout_blocks(
-    factor: Factor | MaskedFactor,
-    T: np.ndarray,
-    folds: list[Fold],
-    shifts: list[float],
-    pairs: list[tuple[int, int]],
-    max_memory: float,
-    advance: Callable[[int], Any],
-) -> list[FoldBlock | MaskedFold]:
-    """Prepare the held-out scores of every shift and fold."""
-    if isinstance(factor, MaskedFactor):
-        found = list(masked_heldout(factor, T, folds, shifts, pairs))
-        advance(len(folds))
-        return found
-    return heldout(factor, T, folds, shifts, pairs, max_memory, advance)

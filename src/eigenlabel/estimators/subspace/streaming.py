@@ -28,7 +28,7 @@ from eigenlabel.inputs.validation import (
 )
 from eigenlabel.inputs.warning import warn
 from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.linalg.factors.exact import check_memory
+from eigenlabel.linalg.memory import check_memory
 from eigenlabel.linalg.statistics import Accumulator, Block, Statistics
 
 ADVICE = (

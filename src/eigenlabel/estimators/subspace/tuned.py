@@ -20,11 +20,11 @@ from eigenlabel.inputs.parameters import (
     check_number,
     check_parameters,
 )
-from eigenlabel.kernels.factor import SOLVER_PARAMETERS
+from eigenlabel.kernels.factor import SOLVER_PARAMETERS, warn_shortfall
 from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel
 from eigenlabel.labels.cells import blank
 from eigenlabel.labels.codec import signed_targets
-from eigenlabel.linalg.factors.masked import MaskedFold
+from eigenlabel.linalg.factors.solution import worst
 from eigenlabel.linalg.heldout import Fold, FoldBlock, heldout_of_statistics, tuning_arrays
 from eigenlabel.linalg.numerics import descending_eigh
 from eigenlabel.model_selection.routing import TunedRoutingMixin
@@ -239,10 +239,12 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
             tuning = observed.factorise(self._kernel, *some, part, self._solver(), arrays)
         limit = self._solver().limit
         with progress.tuning(len(folds) + grid.size, self.verbose) as bar:
+            blocks = tuning.heldout(
+                T[used], folds, grid.shifts, grid.shift_pairs, limit, bar.update
+            )
+            warn_shortfall(worst([block.shortfall for block in blocks]))
             search = _Search(
-                observed.heldout_blocks(
-                    tuning, T[used], folds, grid.shifts, grid.shift_pairs, limit, bar.update
-                ),
+                blocks,
                 Y[used],
                 folds,
                 grid,
@@ -251,10 +253,10 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
                 limit,
             )
             self._store_search(search, grid, used, len(Y), bar.update)
-        del search, tuning  # folds and factors are as large as the final fit's
+        del blocks, search, tuning  # folds and factors are as large as the final fit's
         chosen = self.best_params_
         parameters = (chosen["alpha"], chosen["beta"], chosen["n_components"])
-        self._fit_factor(factor, X, T, weights, parameters)
+        self._fit_factor(factor, X, T, parameters)
         if self.threshold_on == "training" and codec.multilabel:
             truth = blank(Y[used], part)
             some = None if weights is None else weights[used]
@@ -419,8 +421,7 @@ class _Search:
                 for k, r in enumerate(ranks):
                     Wr = W[p][..., :r]
                     F = FB + ((FA - FB) @ Wr) @ np.swapaxes(Wr, -1, -2)
-                    if isinstance(block, MaskedFold):
-                        F = block.settle(F)
+                    F = block.settle(F)
                     out[k, p][:, block.rows.ravel()] += F.reshape(-1, self.m).T
         if (self.times > 1).any():
             out /= np.maximum(self.times, 1)

@@ -21,7 +21,8 @@ from eigenlabel.inputs.views import as_float, per_view
 from eigenlabel.kernels.gram import gram_matrix
 from eigenlabel.kernels.kernel import check_finite_kernel
 from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.linalg.factors.exact import centre_gram, check_memory
+from eigenlabel.linalg.gram_matrices import centre_gram
+from eigenlabel.linalg.memory import check_memory
 
 
 class KernelSum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMixin, BaseEstimator):

@@ -1,38 +1,47 @@
-"""The dual ridge solves of a kernel from products alone, when its n x n matrix does not fit.
+"""Kernel ridge regressions from products alone, when the n x n matrix does not fit in memory."""
 
-Conjugate gradients with a Nystrom preconditioner. The product with the kernel matrix, computed anew
-in strips, is what costs: all shifts and labels share it as columns.
-"""
-
-import warnings
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from eigenlabel.linalg._types import Floats, Ints, Matrix
-from eigenlabel.linalg.factors.krylov import Krylov, Product
+from eigenlabel.linalg.factors.bounds import Bounds
+from eigenlabel.linalg.factors.dual import orthonormalise_dual
+from eigenlabel.linalg.factors.folds import heldout_by_solving
+from eigenlabel.linalg.factors.protocol import Product, SampleFactor
+from eigenlabel.linalg.factors.solution import Solution
+from eigenlabel.linalg.heldout import Fold, FoldBlock, Pairs
 from eigenlabel.linalg.lowrank import BlockKernel, Kernel, nystrom
-from eigenlabel.linalg.operators import row_blocks, total_weight, weighted_mean
+from eigenlabel.linalg.numerics import rank_tolerance
+from eigenlabel.linalg.operators import CentredOperator, row_blocks, total_weight, weighted_mean
+from eigenlabel.linalg.sides import ProductSide
+from eigenlabel.linalg.solvers.conjugate_gradients import preconditioned_cg
 
-EPS = float(np.finfo(np.float64).eps)
+FLOOR = 1e-10  # eigenvalues of the preconditioner below this share of the largest are left out
 
 
-class KernelKrylovFactor(Krylov):
+class KernelKrylovFactor(SampleFactor):
     """The dual solves of :class:`GramFactor` without its n x n matrix.
 
-    Conjugate gradients on ``K + n s I`` with products in strips (:class:`BlockKernel`) and a
-    Nystrom preconditioner: with ``K ~ U diag(lam) U'``, the part in U is solved exactly.
+    Conjugate gradients on ``K + n s I``, with products in strips (:class:`BlockKernel`) and a
+    Nystrom preconditioner: with ``K ~ U diag(lam) U'``, the part in U is solved exactly. Most of
+    the time is spent on the kernel values, which are computed again for each product; all shifts
+    and targets share them as columns.
 
     Parameters
     ----------
-    kernel : takes two matrices, gives the kernel values of their rows; positive semi-definite
+    kernel : function of two matrices that returns the kernel values of their rows; it must be
+        positive semi-definite
     X : (n, d) samples
     weights : (n,) sample weights or None
     centre : centre in feature space
-    and those of :class:`Krylov`
+    tol : relative residual at which a solve stops
+    max_iter : upper bound on the number of iterations
+    max_memory : upper bound on the bytes of the arrays of a solve
     """
 
-    operator = None
+    dual = True
 
     def __init__(
         self,
@@ -43,21 +52,19 @@ class KernelKrylovFactor(Krylov):
         tol: float = 1e-6,
         max_iter: int = 1000,
         max_memory: float = float("inf"),
-        report: Callable[[str], None] = warnings.warn,
     ) -> None:
-        super().__init__(tol, max_iter, max_memory, report)
+        self.bounds, self.accuracy = Bounds(tol, max_iter, max_memory), tol
         self._kernel, self._X, self.weights, self.centre = kernel, X, weights, centre
-        n = X.shape[0]
+        n = self.size = X.shape[0]
         self.K = BlockKernel(kernel, X)
         self.total = total_weight(n, weights)
         self._w = np.ones((n, 1)) if weights is None else weights[:, None]
         self._root = np.sqrt(self._w)
         self.row_mean = self.K.matmat(self._w)[:, 0] / self.total if centre else np.zeros(n)
-        self._lam, self._U = np.zeros(0), np.zeros((n, 0))
-        self._prepare()
+        self._lam, self._U = self._nystrom_basis()
 
-    def _prepare(self) -> None:
-        """Take the preconditioner from a Nystrom factor, centred and weighted like the kernel."""
+    def _nystrom_basis(self) -> tuple[Floats, Floats]:
+        """Return lam and U of a Nystrom factor, centred and weighted like the kernel."""
         n = self._X.shape[0]
         rank = min(n, 50 + 2 * int(np.sqrt(n)))
         Z = nystrom(self._kernel, self._X, rank, rank, np.random.default_rng(0)).features()
@@ -65,8 +72,8 @@ class KernelKrylovFactor(Krylov):
             Z -= weighted_mean(Z, self.weights)
         Z *= self._root
         lam, V = np.linalg.eigh(Z.T @ Z)
-        keep = lam > 1e-10 * lam.max(initial=0.0)
-        self._lam, self._U = lam[keep], Z @ (V[:, keep] / np.sqrt(lam[keep]))
+        keep = lam > FLOOR * lam.max(initial=0.0)
+        return lam[keep], Z @ (V[:, keep] / np.sqrt(lam[keep]))
 
     def _precondition(self, R: Floats, shifts: Floats) -> Floats:
         G = self._U.T @ R
@@ -74,109 +81,98 @@ class KernelKrylovFactor(Krylov):
         scale = (floor + shifts) / (self._lam[:, None] + shifts)
         return np.asarray(R + self._U @ ((scale - 1) * G))
 
-    def _centred(self, B: Floats) -> Floats:
-        """Kc B."""
+    @property
+    def origin(self) -> Floats:
+        """The mean (n,) of the rows of the kernel matrix before centring."""
+        return self.row_mean
+
+    def metric(self, c: Floats) -> Floats:
+        """Return Kc c; one product with the kernel."""
         if not self.centre:
-            return self.K.matmat(B)
-        Y = self.K.matmat(B - self._w * (B.sum(axis=0) / self.total))
+            return self.K.matmat(c)
+        Y = self.K.matmat(c - self._w * (c.sum(axis=0) / self.total))
         return Y - weighted_mean(Y, self.weights)
 
-    def _targets(self, T: Floats) -> Floats:
-        return self._root * (T - weighted_mean(T, self.weights) if self.centre else T)
+    def metric_rounding(self) -> float:
+        """Return the rank tolerance times the largest eigenvalue of the Nystrom factor."""
+        largest = float(self._lam.max(initial=0.0))
+        return rank_tolerance(self.size, np.float64) * largest
 
-    def solve(self, T: Floats, shifts: Sequence[float]) -> Floats:
-        """Give (len(shifts), n, m) dual coefficients; they sum to zero over centred samples."""
+    def solve(self, T: Floats, shifts: Sequence[float]) -> Solution:
+        """Solve by preconditioned conjugate gradients, all shifts and targets at once."""
         n, m = T.shape
-        B = np.tile(self._targets(T), len(shifts))
+        B = np.tile(self._root * (T - self.target_means(T) if self.centre else T), len(shifts))
         columns = np.repeat(self.total * np.asarray(shifts, dtype=float), m)
-        group = self._group(B.shape[1], 2.0 * B.nbytes, 8.0 * 6 * n)
-        residuals = np.zeros(B.shape[1])
+        group = self.bounds.group(B.shape[1], 2.0 * B.nbytes, 8.0 * 6 * n)
+        residuals, n_iter = np.zeros(B.shape[1]), 0
         out = np.empty_like(B)
-        self.n_iter = 0
         for start in range(0, B.shape[1], group):
             part = slice(start, start + group)
             out[:, part], residuals[part], steps = preconditioned_cg(
-                lambda P: self._root * self._centred(self._root * P),
+                lambda P: self._root * self.metric(self._root * P),
                 B[:, part],
                 columns[part],
                 self._precondition,
-                self.tol,
-                self.max_iter,
+                self.bounds.tol,
+                self.bounds.max_iter,
             )
-            self.n_iter = max(self.n_iter, steps)
-        self.residuals = residuals.reshape(len(shifts), m)
-        self._tell()
-        return np.stack(np.split(self._root * out, len(shifts), axis=1))
+            n_iter = max(n_iter, steps)
+        found = np.stack(np.split(self._root * out, len(shifts), axis=1))
+        shortfall = self.bounds.shortfall(residuals, n_iter)
+        return Solution(found, residuals.reshape(len(shifts), m), n_iter, shortfall)
 
     def gradient(self, T: Floats) -> Floats:
-        """Give the limit of ``s solve(T, s)`` for growing s."""
-        return np.asarray(self._root * self._targets(T) / self.total)
+        """Return ``D Tc / n``, the limit of ``s ridge(s)``."""
+        return self.weighted_targets(T) / self.total
 
-    def inner(self, a: Floats, b: Floats) -> Floats:
-        """Give A'B of the weights that dual a and b stand for; one product with the kernel."""
-        return np.asarray(a.T @ self._centred(b))
-
-    def dual(self, c: Floats) -> Floats:
-        """Give coefficients for the kernel as it is."""
+    def export(self, c: Floats) -> Floats:
+        """Return the dual coefficients c themselves."""
         return c
 
+    def orthonormalise(self, directions: Floats) -> tuple[Floats, Floats]:
+        """Return an orthonormal basis and R: directions = basis R; see :class:`Factor`."""
+        return orthonormalise_dual(self, directions)
+
+    def scores(self, c: Floats) -> Floats:
+        """Return Kc c."""
+        return self.metric(c)
+
+    def adjoint(self, t: Floats) -> Floats:
+        """Return t itself."""
+        return t
+
+    def restrict(self, rows: Ints, total: float | None = None) -> "KernelKrylovFactor":
+        """Return the factor of some samples alone, with a preconditioner of its own."""
+        weights = None if self.weights is None else self.weights[rows]
+        bounds = self.bounds.tol, self.bounds.max_iter, self.bounds.max_memory
+        part = KernelKrylovFactor(self._kernel, self._X[rows], weights, self.centre, *bounds)
+        part.total = part.total if total is None else total
+        return part
+
     def fold(self, train: Ints, test: Ints) -> "tuple[KernelKrylovFactor, Product]":
-        """Give the factor of some samples alone, and the scores of others, as linear ones do."""
-        weights = None if self.weights is None else self.weights[train]
-        bounds = self.tol, self.max_iter, self.max_memory, self.report
-        own, rest = self._X[train], self._X[test]
-        part = KernelKrylovFactor(self._kernel, own, weights, self.centre, *bounds)
+        """Return the factor of the training rows, and a function that scores the test rows."""
+        part, rest = self.restrict(train), self._X[test]
 
         def scores(c: Floats) -> Floats:
             out = np.empty((len(test), c.shape[1]))
             for rows in row_blocks(len(test), len(train)):
-                out[rows] = np.asarray(self._kernel(rest[rows], own), dtype=float) @ c
+                out[rows] = np.asarray(self._kernel(rest[rows], part._X), dtype=float) @ c
             return np.asarray(out - part.row_mean @ c)
 
         return part, scores
 
+    def heldout(
+        self,
+        T: Floats,
+        folds: Sequence[Fold],
+        shifts: Sequence[float],
+        pairs: Pairs = (),
+        max_memory: float = float("inf"),  # noqa: ARG002
+        advance: Callable[[int], Any] = int,
+    ) -> list[FoldBlock]:
+        """Solve each fold for all shifts at once; see :meth:`SampleFactor.heldout`."""
+        return heldout_by_solving(self, T, folds, shifts, pairs, advance)
 
-def preconditioned_cg(
-    matmat: Callable[[Floats], Floats],
-    B: Floats,
-    shifts: Floats,
-    precondition: Callable[[Floats, Floats], Floats],
-    tol: float,
-    max_iter: int,
-) -> tuple[Floats, Floats, int]:
-    """Solve ``(A + s_j I) x_j = b_j`` for each column with its own shift.
-
-    Returns
-    -------
-    x : like B
-    residuals : (columns,), relative to b
-    steps : int
-    """
-    x, R = np.zeros_like(B), B.copy()
-    size = np.linalg.norm(B, axis=0)
-    Z = precondition(R, shifts)
-    P, rz = Z.copy(), np.einsum("ij,ij->j", R, Z)
-    going = np.flatnonzero(size > 0)
-    steps = 0
-    while going.size and steps < max_iter:
-        D = P[:, going]
-        Q = matmat(D) + shifts[going] * D
-        curvature = np.einsum("ij,ij->j", D, Q)
-        lengths = np.linalg.norm(D, axis=0) * np.linalg.norm(Q, axis=0)
-        if (curvature < -np.sqrt(EPS) * lengths).any():
-            raise ValueError(
-                "The kernel is not positive semi-definite on these samples: conjugate gradients "
-                "need one that is. Use solver='gram', which leaves the negative part out."
-            )
-        alpha = np.divide(rz[going], curvature, out=np.zeros(going.size), where=curvature > 0)
-        x[:, going] += alpha * D
-        R[:, going] -= alpha * Q
-        Z = precondition(R[:, going], shifts[going])
-        new = np.einsum("ij,ij->j", R[:, going], Z)
-        P[:, going] = Z + new / rz[going] * D
-        rz[going] = new
-        steps += 1
-        done = (np.linalg.norm(R[:, going], axis=0) <= tol * size[going]) | (alpha == 0)
-        going = going[~done]
-    residuals = np.divide(np.linalg.norm(R, axis=0), size, out=np.zeros(len(size)), where=size > 0)
-    return x, residuals, steps
+    def side(self, T: CentredOperator, shift: float) -> ProductSide:  # noqa: ARG002
+        """Return the solver of many sparse targets by products."""
+        return ProductSide(self, T)
