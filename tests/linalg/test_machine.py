@@ -7,8 +7,8 @@ import pytest
 from sklearn.model_selection import RepeatedKFold
 
 from eigenlabel import LPP, MLSI, SharedSubspaceClassifier, SharedSubspaceClassifierCV
+from eigenlabel.estimators.subspace import grid
 from eigenlabel.estimators.subspace import missing_labels as observed
-from eigenlabel.estimators.subspace import tuned as shared_subspace_cv
 from eigenlabel.linalg import machine, operators
 from eigenlabel.linalg.factors.covariance import CovarianceFactor
 from eigenlabel.linalg.factors.krylov import KrylovFactor
@@ -173,7 +173,7 @@ def test_a_fit_takes_no_more_than_it_states(rng, monkeypatch, shape, kernel):
     plain = SharedSubspaceClassifier(beta=0.0, kernel=kernel)
     assert peak(plain, X, Y) < 5.2 * 8 * p**2  # 0.2 for n x m arrays and the like
     tuned = SharedSubspaceClassifierCV(**SMALL_GRID, kernel=kernel)
-    monkeypatch.setattr(shared_subspace_cv, "CHUNK", 2**13)
+    monkeypatch.setattr(grid, "CHUNK", 2**13)
     folds = [(None, test) for test in np.array_split(np.arange(n), tuned.cv)]
     stated = tuning_arrays(n, d if kernel == "linear" else n, folds)
     stored = tuned.cv if kernel == "linear" and n > 2 * d else 0
@@ -183,7 +183,7 @@ def test_a_fit_takes_no_more_than_it_states(rng, monkeypatch, shape, kernel):
 @pytest.mark.parametrize(("n", "d"), [(240, 200), (200, 240)])
 def test_samples_that_are_tested_often_count_each_time(rng, monkeypatch, n, d):
     monkeypatch.setattr(operators, "BLOCK_BYTES", 2**16)
-    monkeypatch.setattr(shared_subspace_cv, "CHUNK", 2**13)
+    monkeypatch.setattr(grid, "CHUNK", 2**13)
     X, Y = problem(rng, n, d, 12)
     solver, repeats = "covariance" if d < n else "gram", 6
     model = SharedSubspaceClassifierCV(

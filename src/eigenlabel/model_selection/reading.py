@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 
 def score_method(estimator: Any) -> str:
@@ -30,6 +31,13 @@ def scores_matrix(estimator: Any, X: Any, m: int) -> np.ndarray:
         # A classifier that predicts a vector takes the only label for classes; it saw one class.
         return _probability(response, classes)[:, None]
     return as_matrix(response, m, classes)
+
+
+def labels_matrix(estimator: Any, X: Any, m: int) -> Any:
+    """Return the label sets (n, m) that a classifier predicts, dense."""
+    found = estimator.predict(X)
+    found = found.toarray() if sp.issparse(found) else np.asarray(found)
+    return found.reshape(len(found), m) if found.ndim == 1 else found
 
 
 def as_matrix(response: Any, m: int, classes: Any = None) -> np.ndarray:

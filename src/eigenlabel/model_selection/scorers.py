@@ -1,7 +1,7 @@
-"""Score many sets of held-out scores at once, by our metrics or any scikit-learn scorer.
+"""Score many sets of held-out scores at once, by the library's metrics or scikit-learn's scorers.
 
-A scorer of scikit-learn wants an estimator; it gets one whose X *is* the scores. Losses are
-negated, so that more is always better.
+A scorer of scikit-learn is called with an estimator, :class:`PrecomputedScores`, whose X holds the
+scores.
 """
 
 from collections.abc import Callable
@@ -13,43 +13,44 @@ from sklearn.metrics import get_scorer
 
 from eigenlabel.inputs.validation import take_rows, takes_weights
 from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.labels.truth import Truth
+from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.ties import first_highest
 from eigenlabel.metrics import METRICS, Metric, f1_from_counts
 from eigenlabel.thresholds import Rule
+from eigenlabel.thresholds.decisions import decide
 
 
 class PrecomputedScores(ClassifierMixin, BaseEstimator):
     """A fitted classifier whose decision function is its input."""
 
-    def __init__(self, codec: LabelCodec, rule: Rule, thresholds: np.ndarray) -> None:
+    def __init__(self, codec: LabelCodec, rule: Rule, thresholds: Floats) -> None:
         self.codec = codec
         self.rule = rule
         self.thresholds = thresholds
         self.classes_ = codec.classes
 
-    def predict_proba(self, X: np.ndarray) -> np.ndarray:  # noqa: ARG002
-        """Say that there are scores only."""
+    def predict_proba(self, X: Floats) -> Floats:  # noqa: ARG002
+        """Raise ValueError, since the model computes scores only."""
         raise ValueError(
-            "This scoring needs probabilities, but the model gives scores only: use one that "
-            "takes scores or label sets, such as 'auc_macro' or 'f1_macro'."
+            "This scoring needs probabilities, but the model computes scores only. Use a scoring "
+            "of scores or label sets, such as 'auc_macro' or 'f1_macro'."
         )
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Give X back."""
+    def decision_function(self, X: Floats) -> Floats:
+        """Return X, which holds the scores."""
         return self.codec.shape_scores(X)
 
-    def predict(self, X: np.ndarray) -> Any:
-        """Decide by the thresholds, or by the highest score."""
-        if self.codec.multilabel:
-            return self.codec.decode(self.rule.decide(X, self.thresholds))
-        return self.codec.decide(X)
+    def predict(self, X: Floats) -> Any:
+        """Return the label sets by the thresholds, or the classes by the highest score."""
+        return decide(self.codec, X, self.rule, self.thresholds)
 
 
-# Metrics that depend on hits, predictions and positives per label alone.
-_COUNTED: dict[str, Callable[..., np.ndarray]] = {
+# Metrics that depend only on the numbers of hits, predictions and positives of each label.
+_COUNTED: dict[str, Callable[..., Floats]] = {
     "f1_macro": lambda h, p, y: f1_from_counts(h, p, y).mean(axis=1),
     "f1_micro": lambda h, p, y: f1_from_counts(h.sum(axis=1), p.sum(axis=1), y.sum(axis=0)),
 }
@@ -58,103 +59,102 @@ _COUNTED: dict[str, Callable[..., np.ndarray]] = {
 class GridScorer:
     """Score sets of held-out scores (g, m, n) as a whole and by fold.
 
+    Losses are negated, so that greater is always better.
+
     Parameters
     ----------
-    scoring : name of a metric of ``eigenlabel.metrics``, name of a scikit-learn scorer, or a
-        callable ``scorer(estimator, X, y)``
-    codec, truth : the form of y and its boolean matrix (m, n)
-    y : the target as given, for scorers of scikit-learn
-    fold : (n,) number of each sample's fold
-    weights : (n,) or None
-    observed : (m, n) cells that count, or None for all
-    metadata : keyword arguments of the scorer, by sample or as they are; None stands for the
-        weights if the scorer takes them
+    scoring : str or callable
+        The name of a metric of ``eigenlabel.metrics``, the name of a scikit-learn scorer, or a
+        callable ``scorer(estimator, X, y)``.
+    codec : LabelCodec
+        The form of y.
+    truth : Truth
+        The true labels of the n tested samples.
+    y : array-like of length n
+        The target of these samples as the user passed it, for the scorers of scikit-learn.
+    metadata : dict or None
+        The keyword arguments of the scorer, each with one value per sample or one for all. None
+        stands for the sample weights if the scorer accepts them.
     """
 
     def __init__(
         self,
         scoring: str | Callable[..., float],
         codec: LabelCodec,
-        truth: np.ndarray,
+        truth: Truth,
         y: Any,
-        fold: np.ndarray,
-        weights: np.ndarray | None,
-        observed: np.ndarray | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> None:
-        self.codec, self.truth, self.y, self.weights = codec, truth, y, weights
-        self.observed = observed
-        self.fold, self.n_folds = fold, int(fold.max()) + 1
+        self.scoring, self.codec, self.truth, self.y = scoring, codec, truth, y
         self.counted = _COUNTED.get(scoring) if isinstance(scoring, str) else None
         self.scorer = _scorer(scoring, codec)
-        self.metric = METRICS[scoring] if self.scorer is None else None
-        weighed = weights is not None and self.scorer is not None and takes_weights(self.scorer)
-        if metadata is None and weighed:
-            metadata = {"sample_weight": weights}
+        self.metric: Metric | None = None
+        if self.scorer is None:
+            assert isinstance(scoring, str)
+            self.metric = METRICS[scoring]
+        weighted = truth.weights is not None and self.scorer is not None
+        if metadata is None and weighted and takes_weights(self.scorer):
+            metadata = {"sample_weight": truth.weights}
         self.metadata = metadata or {}
-        self.reference = truth.T
-        if observed is not None:
+        self.reference: Floats | Bools = truth.labels.T
+        if truth.cells is not None:
             _check_takes_missing(scoring, self.metric)
-            self.counted = None  # counts know nothing of cells
-            self.reference = np.where(observed, truth, np.nan).T
+            self.counted = None  # counts ignore which cells are observed
+            self.reference = np.where(truth.cells, truth.labels, np.nan).T
 
     def score(
-        self, scores: np.ndarray, rule: Rule, thresholds: np.ndarray, by_fold: bool
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Give the scores of each set on all samples (g,) and by fold (g, folds), greater better.
+        self, scores: Floats, rule: Rule, thresholds: Floats, by_fold: bool
+    ) -> tuple[Floats, Floats]:
+        """Return the score of each set on all samples (g,) and by fold (g, folds).
 
-        Without ``by_fold`` the second has no columns.
+        Without ``by_fold`` the second array has no columns.
         """
         if self.counted is not None:
             return self._score_counts(scores, rule, thresholds, by_fold)
-        everything = np.ones(len(self.fold), dtype=bool)
+        everything = np.ones(len(self.truth.fold), dtype=bool)
         pooled = self._score_each(scores, rule, thresholds, everything)
         split = np.empty((len(scores), 0))
         if by_fold:
-            masks = (self.fold == k for k in range(self.n_folds))
+            masks = (self.truth.fold == k for k in range(self.truth.n_folds))
             split = np.column_stack(
                 [self._score_each(scores, rule, thresholds, mask) for mask in masks]
             )
         return pooled, split
 
     def _score_counts(
-        self, scores: np.ndarray, rule: Rule, thresholds: np.ndarray, by_fold: bool
-    ) -> tuple[np.ndarray, np.ndarray]:
-        truth, decisions = self._decisions(scores, rule, thresholds)
-        member = np.zeros((len(self.fold), self.n_folds))
-        member[np.arange(len(self.fold)), self.fold] = 1.0 if self.weights is None else self.weights
-        hits = (decisions & truth) @ member  # (g, m, folds)
+        self, scores: Floats, rule: Rule, thresholds: Floats, by_fold: bool
+    ) -> tuple[Floats, Floats]:
+        labels, decisions = self._decisions(scores, rule, thresholds)
+        fold, n_folds, weights = self.truth.fold, self.truth.n_folds, self.truth.weights
+        member = np.zeros((len(fold), n_folds))
+        member[np.arange(len(fold)), fold] = 1.0 if weights is None else weights
+        hits = (decisions & labels) @ member  # (g, m, folds)
         predicted = decisions @ member
-        positives = truth @ member  # (m, folds)
+        positives = labels @ member  # (m, folds)
         assert self.counted is not None
         pooled = self.counted(hits.sum(axis=2), predicted.sum(axis=2), positives.sum(axis=1))
         if not by_fold:
             return pooled, np.empty((len(scores), 0))
         split = [
-            self.counted(hits[..., k], predicted[..., k], positives[:, k])
-            for k in range(self.n_folds)
+            self.counted(hits[..., k], predicted[..., k], positives[:, k]) for k in range(n_folds)
         ]
         return pooled, np.column_stack(split)
 
-    def _decisions(
-        self, scores: np.ndarray, rule: Rule, thresholds: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Give true (m, n) and decided (g, m, n) labels; a vector y has one row per class."""
+    def _decisions(self, scores: Floats, rule: Rule, thresholds: Floats) -> tuple[Bools, Bools]:
+        """Return true (m, n) and decided (g, m, n) labels, with a row per class for a vector y."""
+        labels = self.truth.labels
         if self.codec.kind == "binary":
-            return np.vstack([~self.truth, self.truth]), np.concatenate(
-                [scores <= 0, scores > 0], axis=1
-            )
+            decided = np.concatenate([scores <= 0, scores > 0], axis=1)
+            return np.vstack([~labels, labels]), decided
         if self.codec.kind == "multiclass":
             classes = np.arange(scores.shape[1])[:, None]
             chosen = first_highest(np.moveaxis(scores, 1, -1))
-            return self.truth, chosen[:, None] == classes
-        decided = [rule.decide(s.T, t).T for s, t in zip(scores, thresholds, strict=True)]
-        return self.truth, np.stack(decided)
+            return labels, chosen[:, None] == classes
+        sets = [rule.decide(s.T, t).T for s, t in zip(scores, thresholds, strict=True)]
+        return labels, np.stack(sets)
 
-    def _score_each(
-        self, scores: np.ndarray, rule: Rule, thresholds: np.ndarray, mask: np.ndarray
-    ) -> np.ndarray:
-        weights = None if self.weights is None else self.weights[mask]
+    def _score_each(self, scores: Floats, rule: Rule, thresholds: Floats, mask: Bools) -> Floats:
+        weights = None if self.truth.weights is None else self.truth.weights[mask]
         return np.array(
             [
                 self._score_one(s.T[mask], rule, t, mask, weights)
@@ -164,11 +164,11 @@ class GridScorer:
 
     def _score_one(
         self,
-        scores: np.ndarray,
+        scores: Floats,
         rule: Rule,
-        thresholds: np.ndarray,
-        mask: np.ndarray,
-        weights: np.ndarray | None,
+        thresholds: Floats,
+        mask: Bools,
+        weights: Floats | None,
     ) -> float:
         if self.metric is not None:
             given = scores if self.metric.reads == "scores" else rule.decide(scores, thresholds)
@@ -176,24 +176,25 @@ class GridScorer:
             return value if self.metric.greater_is_better else -value
         assert self.scorer is not None
         estimator = PrecomputedScores(self.codec, rule, thresholds)
-        metadata = take_rows(self.fold, self.metadata, np.flatnonzero(mask))
+        metadata = take_rows(self.truth.fold, self.metadata, np.flatnonzero(mask))
         return float(self.scorer(estimator, scores, self.y[mask], **metadata))
 
 
 def _check_takes_missing(scoring: str | Callable[..., float], metric: Metric | None) -> None:
+    """Raise ValueError if a scoring by name does not support labels that are not observed."""
     if metric is None and not callable(scoring):
         raise ValueError(
             f"y has labels that are not observed (NaN), which scikit-learn's scoring={scoring!r} "
-            f"does not take: use one of {', '.join(METRICS)}, or a callable "
-            "scorer(estimator, X, y) that leaves NaN in y out."
+            f"does not support. Use one of {', '.join(METRICS)}, or a callable "
+            "scorer(estimator, X, y) that ignores NaN in y."
         )
 
 
 def _scorer(scoring: str | Callable[..., float], codec: LabelCodec) -> Callable[..., float] | None:
-    """Give the scikit-learn scorer to call, or None where the name is one of our metrics.
+    """Return the scikit-learn scorer to call, or None if the name is one of the library's metrics.
 
-    Names that both know are ours for a label matrix and scikit-learn's for a 1-D y, whose label
-    sets are single classes.
+    A name that both define is the library's for a label matrix and scikit-learn's for a vector y,
+    whose label sets are single classes.
     """
     if callable(scoring):
         return scoring
@@ -212,3 +213,37 @@ def _scorer(scoring: str | Callable[..., float], codec: LabelCodec) -> Callable[
             f"Unknown scoring {scoring!r} for this y: use one of {', '.join(known)}, a scorer name "
             "of scikit-learn, or a callable scorer(estimator, X, y)."
         ) from error
+
+
+def make_scorer(
+    scoring: str | Callable[..., float],
+    y: Any,
+    codec: LabelCodec,
+    truth: Truth,
+    rows: Ints,
+    metadata: dict[str, Any] | None = None,
+) -> GridScorer:
+    """Return the scorer of the samples that some fold tests.
+
+    Parameters
+    ----------
+    scoring : str or callable
+        The scoring, as in :class:`GridScorer`.
+    y : array-like
+        The target of all samples as the user passed it.
+    codec : LabelCodec
+        The form of y.
+    truth : Truth
+        The truth about the samples of the search.
+    rows : ndarray
+        The positions of these samples in y.
+    metadata : dict or None
+        The keyword arguments of the scorer for all samples. None stands for the sample weights if
+        the scorer accepts them.
+    """
+    at, tested = rows[truth.tested], truth.only_tested()
+    target: Any = tested.labels.T.astype(int) if codec.multilabel else np.asarray(y).ravel()[at]
+    if tested.cells is not None:
+        target = np.where(tested.cells.T, target, np.nan)
+    some = None if metadata is None else take_rows(y, metadata, at)
+    return GridScorer(scoring, codec, tested, target, some)

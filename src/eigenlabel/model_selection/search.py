@@ -1,21 +1,140 @@
-"""What the tuned classifiers share: grids in, folds, scorers, tables of results out."""
+"""The search over parameters: held-out scores of grid points, and a judge that compares them.
 
-import numbers
-from typing import Any
+An estimator that tunes itself makes held-out scores (:class:`HeldOut`) and picks a judge
+(:mod:`eigenlabel.model_selection.judges`); :func:`search` brings both together. Grid points are
+ordered from the simplest model to the least simple, and of equal scores the first point wins.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from sklearn.model_selection import check_cv
 
-from eigenlabel.inputs.validation import check_number, is_list_of_splits, take_rows
-from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.linalg.heldout import Fold
-from eigenlabel.linalg.ties import ACCURACY, first_largest
-from eigenlabel.model_selection import MultilabelStratifiedKFold
-from eigenlabel.model_selection.scorers import GridScorer
+from eigenlabel.inputs.validation import check_number
+from eigenlabel.linalg._types import Floats, Ints
 
 
-def to_floats(name: str, values: Any) -> np.ndarray:
-    """Return a list of numbers as an array; raise ValueError if it is none or has huge ones."""
+class Chunk(NamedTuple):
+    """Held-out scores of some grid points, as many as fit in memory at once.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_points,)
+        The positions of the grid points.
+    scores : ndarray of shape (n_points, n_labels, n_samples)
+        Their scores, NaN where a sample was not held out.
+    fold : int or None
+        The number of the fold whose test samples are scored, or None for all samples together.
+    """
+
+    points: Ints
+    scores: Floats
+    fold: int | None = None
+
+
+class HeldOut(Protocol):
+    """Held-out scores of the points of a grid."""
+
+    @property
+    def params(self) -> Sequence[dict[str, Any]]:
+        """The parameters of each grid point, from the simplest model to the least simple."""
+        ...
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield the scores of all points, each point (and fold) once."""
+        ...
+
+
+class HeldOutLookup(HeldOut, Protocol):
+    """Held-out scores that can also be looked up by point, for judges that return them."""
+
+    def at(self, point: int) -> Floats:
+        """Return the scores (n_labels, n_samples) of one point after the chunks were read."""
+        ...
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search found.
+
+    Attributes
+    ----------
+    table : dict
+        The results of all points, as ``cv_results_`` of an estimator.
+    best : ndarray of shape () or (n_labels,)
+        The position of the best point, or of the best point for each label.
+    score : ndarray of shape () or (n_labels,)
+        Its score; greater is better.
+    thresholds : ndarray of shape (n_labels,) or None
+        The thresholds of the best point, if the judge fits thresholds.
+    oof_scores : ndarray of shape (n_samples, n_labels) or None
+        The held-out scores of the best point, NaN for samples that were never held out.
+    """
+
+    table: dict[str, Any]
+    best: Ints
+    score: Floats
+    thresholds: Floats | None = None
+    oof_scores: Floats | None = None
+
+
+Made = TypeVar("Made", bound=HeldOut)
+Judged_contra = TypeVar("Judged_contra", bound=HeldOut, contravariant=True)
+
+
+class Judge(Protocol[Judged_contra]):
+    """Compares held-out scores with the truth and chooses a point."""
+
+    def prepare(self, n_points: int) -> None:
+        """Make room for the scores of all points."""
+        ...
+
+    def read(self, chunk: Chunk) -> Iterator[int]:
+        """Judge the scores of a chunk; yield the number of steps each time some are done."""
+        ...
+
+    def conclude(self, held_out: Judged_contra) -> SearchResult:
+        """Return the result after all chunks were read."""
+        ...
+
+
+def _ignore(steps: int) -> None:
+    """Show no progress."""
+
+
+def search(
+    held_out: Made, judge: Judge[Made], advance: Callable[[int], Any] = _ignore
+) -> SearchResult:
+    """Judge all grid points and return the result.
+
+    ``advance`` is called with the number of steps that are done, each time some are.
+    """
+    judge.prepare(len(held_out.params))
+    for chunk in held_out.chunks():
+        for done in judge.read(chunk):
+            advance(done)
+        del chunk  # the next chunk is computed in its place
+    return judge.conclude(held_out)
+
+
+def store(model: Any, result: SearchResult, rows: Ints, n_samples: int) -> None:
+    """Set the fitted attributes of a tuned classifier whose points were judged as a whole.
+
+    ``rows`` are the positions of the samples of the search among all ``n_samples``.
+    """
+    assert result.oof_scores is not None
+    best = int(result.best)
+    model.cv_results_ = result.table
+    model.best_index_, model.best_score_ = best, float(result.score)
+    model.best_params_ = dict(result.table["params"][best])
+    model.thresholds_ = result.thresholds
+    model.oof_scores_ = np.full((n_samples, result.oof_scores.shape[1]), np.nan)
+    model.oof_scores_[rows] = result.oof_scores
+
+
+def to_floats(name: str, values: Any) -> Floats:
+    """Return a list of numbers as an array; raise ValueError if it is empty or something else."""
     try:
         array = np.atleast_1d(np.asarray(values, dtype=float))
     except (TypeError, ValueError):
@@ -25,143 +144,3 @@ def to_floats(name: str, values: Any) -> np.ndarray:
     for value in array[np.isfinite(array)].tolist():
         check_number(name, value, -np.inf)
     return array
-
-
-def check_folds(cv: Any) -> Any:
-    """Give a splitter for label matrices, stratified for a number; refuse an empty list."""
-    if isinstance(cv, numbers.Integral):
-        check_number("cv", cv, 2, integer=True)
-        return MultilabelStratifiedKFold(int(cv))
-    cv = check_cv(cv)
-    if is_list_of_splits(cv):
-        if not cv.get_n_splits():
-            raise ValueError("cv is empty: pass a number of folds, a splitter or a list of splits.")
-        _check_splits(cv)
-    return cv
-
-
-def _check_splits(cv: Any) -> None:
-    """Raise ValueError if a list of splits holds anything but pairs of positions or masks."""
-    for split in cv.cv:
-        try:
-            parts = [np.asarray(part) for part in split]
-            # An empty list has the type of floats; an empty part is reported where it matters.
-            kinds = {part.dtype.kind for part in parts if part.size} if len(parts) == 2 else {"O"}
-        except (TypeError, ValueError):
-            kinds = {"O"}
-        if not kinds <= set("iub"):
-            raise ValueError(
-                f"cv must hold pairs (train, test) of positions of samples, got an item {split!r}."
-            )
-
-
-def _check_positions(part: np.ndarray, n: int) -> None:
-    """Raise ValueError if a part of a split has positions beyond n samples, or another mask."""
-    if part.dtype == bool and len(part) != n:
-        raise ValueError(f"cv has a mask of {len(part)} samples, but there are {n}.")
-    if part.dtype != bool and part.size and (part.max() >= n or part.min() < -n):
-        wrong = part.max() if part.max() >= n else part.min()
-        raise ValueError(
-            f"cv has the position {wrong}, but there are {n} samples: positions must lie below {n}."
-        )
-
-
-def list_folds(
-    cv: Any, X: Any, y: Any, metadata: dict[str, Any], codec: LabelCodec, used: np.ndarray
-) -> list[Fold]:
-    """List the folds over the used rows, training parts that are just the rest as None.
-
-    ``metadata`` goes to the splitter.
-    """
-    cv = 5 if cv is None else cv
-    by_class = not codec.multilabel and metadata.get("groups") is None
-    if isinstance(cv, numbers.Integral) and by_class:
-        check_number("cv", cv, 2, integer=True)
-        cv = check_cv(int(cv), y, classifier=True)
-    else:
-        cv = check_folds(cv)
-    position = np.full(X.shape[0], -1)
-    position[used] = np.arange(len(used))
-    folds: list[Fold] = []
-    for train, test in cv.split(X, y, **metadata):
-        for part in (train, test):
-            _check_positions(np.asarray(part), len(position))
-        inside, outside = position[train], position[test]
-        inside, outside = np.sort(inside[inside >= 0]), np.unique(outside[outside >= 0])
-        if not outside.size:
-            continue
-        if not inside.size:
-            raise ValueError("cv gives a split without training samples.")
-        rest = np.setdiff1d(np.arange(len(used)), outside)
-        complement = len(rest) == len(inside) and np.array_equal(rest, inside)
-        folds.append((None if complement else inside, outside))
-    if not folds:
-        raise ValueError("cv gives no split with test samples.")
-    return folds
-
-
-def make_scorer(
-    scoring: Any,
-    y: Any,
-    codec: LabelCodec,
-    Y: np.ndarray,
-    used: np.ndarray,
-    folds: list[Fold],
-    weights: np.ndarray | None,
-    observed: np.ndarray | None = None,
-    metadata: dict[str, Any] | None = None,
-) -> GridScorer:
-    """Make the scorer of held-out scores of the rows that some fold tests.
-
-    ``metadata`` goes to a scorer of scikit-learn; None stands for the weights if it takes them.
-    """
-    fold = np.full(len(used), -1)
-    for k, (_, test) in enumerate(folds):
-        fold[test] = k
-    tested = np.flatnonzero(fold >= 0)
-    rows = used[tested]
-    target = Y[rows].astype(int) if codec.multilabel else np.asarray(y).reshape(len(Y))[rows]
-    if observed is not None:
-        target = np.where(observed[rows], target, np.nan)
-    return GridScorer(
-        scoring,
-        codec,
-        np.ascontiguousarray(Y[rows].T),
-        target,
-        fold[tested],
-        None if weights is None else weights[rows],
-        None if observed is None else np.ascontiguousarray(observed[rows].T),
-        None if metadata is None else take_rows(Y, metadata, rows),
-    )
-
-
-def find_best(pooled: np.ndarray, scoring: Any) -> int:
-    """Return the first of the best grid points, which go from the simplest to the least simple.
-
-    Figures that differ by no more than rounding are equal.
-    """
-    if np.isnan(pooled).all():
-        raise ValueError(
-            f"scoring={scoring!r} is undefined (NaN) at every grid point: the held-out "
-            "samples may have too few positives. Use another scoring or fewer folds."
-        )
-    return int(first_largest(pooled))
-
-
-def tabulate(
-    points: list[tuple[float, ...]], keys: tuple[str, ...], pooled: np.ndarray, split: np.ndarray
-) -> dict[str, Any]:
-    """Give the results of grid points as GridSearchCV does."""
-    results: dict[str, Any] = {
-        f"param_{key}": np.array([point[i] for point in points]) for i, key in enumerate(keys)
-    }
-    results["params"] = [dict(zip(keys, point, strict=True)) for point in points]
-    results["pooled_test_score"] = pooled
-    slack = ACCURACY * np.abs(pooled)  # equal points share the best rank of them
-    results["rank_test_score"] = np.searchsorted(np.sort(-pooled), -pooled - slack) + 1
-    if split.shape[1]:
-        for k in range(split.shape[1]):
-            results[f"split{k}_test_score"] = split[:, k]
-        results["mean_test_score"] = split.mean(axis=1)
-        results["std_test_score"] = split.std(axis=1)
-    return results

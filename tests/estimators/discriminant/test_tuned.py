@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSpli
 
 from eigenlabel import MtSDA, MtSDACV, metrics, thresholds
 from eigenlabel.datasets import make_shared_subspace
-from eigenlabel.estimators.discriminant import tuned as module
+from eigenlabel.estimators.discriminant.tuned import PathScores
 from eigenlabel.persistence import SavedModel, load_model, save_model
 
 GRID = {"l1s": [20.0, 5.0, 0.0], "l2s": [0.5, 3.0], "rhos": [0.0, 0.3]}
@@ -41,18 +41,19 @@ def test_every_grid_point_equals_refitting(kind, sparse, weighted, scores, data,
     weights = rng.uniform(0.5, 2, 60) if weighted else None
     cv = KFold(3)
     kept = []
-    original = module._Search.run
+    original = PathScores.chunks
 
     def spy(self):
-        kept.append(original(self))
-        return kept[-1]
+        for chunk in original(self):
+            kept.append((self.params, chunk.scores))
+            yield chunk
 
-    monkeypatch.setattr(module._Search, "run", spy)
+    monkeypatch.setattr(PathScores, "chunks", spy)
     MtSDACV(**GRID, cv=cv, scores=scores, scoring="f1_macro").fit(X, y, weights)
     points, found = kept[0]
     assert len(points) == 12
     for point, at in zip(points, found, strict=True):
-        expected = heldout(MtSDA(*point, scores=scores), data.X, y, cv, weights)
+        expected = heldout(MtSDA(**point, scores=scores), data.X, y, cv, weights)
         expected = expected.reshape(60, -1)
         # The metric of class means is inverted, which costs digits.
         tol = 1e-8 if kind == "matrix" else 1e-6 * max(1, np.abs(expected).max())

@@ -17,7 +17,8 @@ from sklearn.model_selection import (
 
 from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV, metrics, thresholds
 from eigenlabel.datasets import make_shared_subspace
-from eigenlabel.estimators.subspace import tuned as module
+from eigenlabel.estimators.subspace import grid
+from eigenlabel.estimators.subspace.grid import GridScores
 
 ALPHAS, BETAS, RANKS = [0.0, 1e-2, 1.0, np.inf], [0.0, 1e-3, 1e-1], [0, 2, 5]
 SMALL = {"alphas": ALPHAS, "betas": BETAS, "n_components": RANKS}
@@ -56,7 +57,7 @@ def test_the_whole_grid_equals_refitting(
     X, Y = source.X[:n], source.Y[:n]
     w = rng.uniform(0.5, 2, n) if weighted else None
     kept = {}
-    original = module._Search._scores
+    original = GridScores._scores
 
     def spy(self, ranks, pairs):
         found = original(self, ranks, pairs)
@@ -65,7 +66,7 @@ def test_the_whole_grid_equals_refitting(
                 kept[a, b, r] = found[k, p].T
         return found
 
-    monkeypatch.setattr(module._Search, "_scores", spy)
+    monkeypatch.setattr(GridScores, "_scores", spy)
     settled = {"kernel": kernel, "gamma": 0.1}  # None depends on all samples
     model = SharedSubspaceClassifierCV(**SMALL, cv=cv, **settled)
     model.fit(sp.csr_array(X) if sparse else X, Y, w)
@@ -187,7 +188,7 @@ def test_training_thresholds_on_request(data):
 
 def test_chunks_make_no_difference(data, monkeypatch):
     whole = SharedSubspaceClassifierCV(**SMALL, cv=3).fit(data.X, data.Y)
-    monkeypatch.setattr(module, "CHUNK", 1)
+    monkeypatch.setattr(grid, "CHUNK", 1)
     parts = SharedSubspaceClassifierCV(**SMALL, cv=3).fit(data.X, data.Y)
     np.testing.assert_array_equal(
         whole.cv_results_["pooled_test_score"], parts.cv_results_["pooled_test_score"]

@@ -27,6 +27,7 @@ from eigenlabel.inputs.warning import warn
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg.ties import first_highest
 from eigenlabel.thresholds import Rule, get_rule
+from eigenlabel.thresholds.decisions import decide
 
 TOLERATED = 1e-6  # violation of optimality, relative to the largest correlation
 
@@ -138,10 +139,8 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
         check_choice("method", method, ("auto", "discrete"))
         if method == "discrete":
             return self._predict_discrete(self.transform(X))
-        scores = self._scores(X)
-        if self._codec.multilabel:
-            return self._codec.decode(self._rule.decide(scores, self.thresholds_))
-        return self._codec.decide(scores)
+        thresholds = self.thresholds_ if self._codec.multilabel else 0.0
+        return decide(self._codec, self._scores(X), self._rule, thresholds)
 
     def _predict_discrete(self, Z: np.ndarray) -> Any:
         offset = self._label_mean @ self.label_scores_

@@ -1,6 +1,6 @@
 """MtSDA tuned over l1, l2 and rho by cross-validation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,21 +12,18 @@ from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.progress import tuning
 from eigenlabel.inputs.validation import check_choice
 from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.labels.truth import Truth
+from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.heldout import Fold, training_rows
+from eigenlabel.model_selection.folds import list_folds
+from eigenlabel.model_selection.judges import Pooled
 from eigenlabel.model_selection.routing import TunedRoutingMixin
-from eigenlabel.model_selection.scorers import GridScorer
-from eigenlabel.model_selection.search import (
-    find_best,
-    list_folds,
-    make_scorer,
-    tabulate,
-    to_floats,
-)
+from eigenlabel.model_selection.scorers import make_scorer
+from eigenlabel.model_selection.search import Chunk, search, store, to_floats
 from eigenlabel.thresholds import Rule, get_rule
 
 L1_SHARES = (1 / 8, 1 / 16, 1 / 32, 1 / 64)  # of an l1 at which all weights vanish
 L2_SHARES = (1.0, 10.0)  # of the mean squared distance of samples from their mean
-MAX_SPLIT_COLUMNS = 100
 
 
 @dataclass(frozen=True)
@@ -147,10 +144,14 @@ class MtSDACV(TunedRoutingMixin, BaseMtSDA):
         paths = self._paths(problem)
         used = np.arange(len(Y)) if weights is None else np.flatnonzero(weights > 0)
         folds = list_folds(self.cv, X, y, split, codec, used)
-        scorer = make_scorer(self.scoring, y, codec, Y, used, folds, weights, metadata=score)
-        part = None if weights is None else weights[used]
-        search = _Search(self, X[used], Y[used], part, codec, folds, paths)
-        self._store_search(search, scorer, used, len(Y))
+        truth = Truth.of(Y, weights, None, used, folds)
+        judge = Pooled(make_scorer(self.scoring, y, codec, truth, used, score), rule, truth)
+        held_out = PathScores(self, X[used], truth, codec, folds, paths)
+        store(self, search(held_out, judge), used, len(Y))
+        self.cv_results_["n_features_selected"] = held_out.selected
+        self.cv_results_["converged"] = held_out.converged
+        self.l1_, self.l2_, self.rho_ = self.best_params_.values()
+        del held_out  # the scores of all points
         penalty = Penalty(self.l1_, self.l2_, self.rho_)
         self._fit_problem(problem, penalty, Y, X.dtype)
         if self.threshold_on == "training" and codec.multilabel:
@@ -171,85 +172,88 @@ class MtSDACV(TunedRoutingMixin, BaseMtSDA):
                 Penalty(*point).check(problem.operator.shape[1])
         return paths
 
-    def _store_search(
-        self, search: "_Search", scorer: GridScorer, used: np.ndarray, n: int
-    ) -> None:
-        points, scores = search.run()
-        tested = search.times > 0
-        by_fold = scorer.n_folds <= MAX_SPLIT_COLUMNS and search.times.max() <= 1
-        thresholds = np.zeros(scores.shape[:2])
-        pooled, split = np.empty(len(points)), []
-        for k in range(len(points)):
-            part = np.ascontiguousarray(scores[k : k + 1, :, tested])
-            if self._codec.multilabel:
-                thresholds[k] = self._rule.find_grid(part, scorer.truth, scorer.weights)[0]
-            pooled[k : k + 1], row = scorer.score(part, self._rule, thresholds[k : k + 1], by_fold)
-            split.append(row[0])
-        order = sorted(range(len(points)), key=lambda k: (-points[k][0], k))
-        points, pooled = [points[k] for k in order], pooled[order]
-        best = find_best(pooled, self.scoring)
-        keys = ("l1", "l2", "rho")
-        self.cv_results_ = tabulate(points, keys, pooled, np.array(split)[order])
-        self.cv_results_["n_features_selected"] = search.selected[order]
-        self.cv_results_["converged"] = search.converged[order]
-        self.best_index_, self.best_score_ = best, float(pooled[best])
-        self.best_params_ = dict(zip(keys, points[best], strict=True))
-        self.l1_, self.l2_, self.rho_ = points[best]
-        self.thresholds_ = thresholds[order[best]]
-        self.oof_scores_ = np.full((n, scores.shape[1]), np.nan)
-        found = scores[order[best]].T.copy()
-        found[~tested] = np.nan
-        self.oof_scores_[used] = found
 
+class PathScores:
+    """Held-out scores of all grid points, computed fold by fold.
 
-class _Search:
-    """Held-out scores of all grid points, fold by fold."""
+    Each fold follows the paths of falling l1, so that a point starts at the solution of the point
+    before. The scores of all points are held at once.
+
+    Parameters
+    ----------
+    model : MtSDACV
+        The model, whose parameters apply to all points.
+    X : array or sparse array of shape (n_samples, n_features)
+        The samples of the search.
+    truth : Truth
+        The truth about these samples.
+    codec : LabelCodec
+        The form of y.
+    folds : list of Fold
+        The folds.
+    paths : list of Path
+        The grid.
+
+    Attributes
+    ----------
+    params : list of dict
+        The grid points, larger l1 first, then larger l2.
+    selected : ndarray of shape (n_points,)
+        The mean number of selected features over folds.
+    converged : ndarray of shape (n_points,)
+        Whether the iterations of all folds converged.
+    """
 
     def __init__(
         self,
         model: MtSDACV,
         X: Any,
-        Y: np.ndarray,
-        weights: np.ndarray | None,
+        truth: Truth,
         codec: LabelCodec,
         folds: list[Fold],
         paths: list[Path],
     ) -> None:
-        self.model, self.X, self.Y, self.weights = model, X, Y, weights
-        self.codec, self.folds, self.paths = codec, folds, paths
-        tests = np.concatenate([test for _, test in folds])
-        self.times = np.bincount(tests, minlength=len(Y))  # how often each sample is held out
-        count = sum(len(path.l1s) for path in paths)
-        self.selected, self.converged = np.zeros(count), np.ones(count, dtype=bool)
+        self.model, self.X, self.truth, self.codec = model, X, truth, codec
+        self.folds, self.paths = folds, paths
+        points = [point for path in paths for point in path.points]
+        order = sorted(range(len(points)), key=lambda k: (-points[k][0], k))
+        self.params = [dict(zip(("l1", "l2", "rho"), points[k], strict=True)) for k in order]
+        self.place = np.argsort(order)  # of a point that is met along the paths, in the grid
+        self.selected = np.zeros(len(points))
+        self.converged = np.ones(len(points), dtype=bool)
 
-    def run(self) -> tuple[list[tuple[float, float, float]], np.ndarray]:
-        """Give the grid points and their held-out scores (points, m, n)."""
-        points = [point for path in self.paths for point in path.points]
-        scores = np.zeros((len(points), self.Y.shape[1], len(self.Y)))
-        with tuning(len(self.folds) * len(points), self.model.verbose, "fit") as bar:
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield the scores of all points at once, after all fits."""
+        self.scores = np.zeros((len(self.params), *self.truth.labels.shape))
+        steps = len(self.folds) * len(self.params)
+        with tuning(steps, self.model.verbose, "fit") as bar:
             for fold in self.folds:
-                self._add_fold(fold, scores, bar.update)
-        return points, scores / np.maximum(self.times, 1)
+                self._add_fold(fold, bar.update)
+        self.scores /= np.maximum(self.truth.times, 1)
+        yield Chunk(np.arange(len(self.params)), self.scores)
 
-    def _add_fold(self, fold: Fold, scores: np.ndarray, advance: Callable[[int], Any]) -> None:
-        """Follow all paths on one training part."""
-        train, test = training_rows(len(self.Y), fold), fold[1]
-        weights = None if self.weights is None else self.weights[train]
-        Y, model = self.Y[train], self.model
+    def at(self, point: int) -> Floats:
+        """Return the scores (m, n) of one point."""
+        return self.scores[point]
+
+    def _add_fold(self, fold: Fold, advance: Callable[[int], Any]) -> None:
+        """Follow all paths on one training part and add the scores of its test part."""
+        train, test = training_rows(self.X.shape[0], fold), fold[1]
+        weights = None if self.truth.weights is None else self.truth.weights[train]
+        Y, model = np.ascontiguousarray(self.truth.labels[:, train].T), self.model
         problem = model._problem(self.X[train], Y, weights)
         held_out = self.X[test]
-        k = 0
+        place = iter(self.place)
         for path in self.paths:
             first = None
             for point in path.points:
-                penalty = Penalty(*point)
+                k, penalty = next(place), Penalty(*point)
                 found = problem.solve(
                     penalty, model.scores == "paper", model.n_iter, model.tol, first
                 )
                 first = found.first
                 W, intercept = problem.weights(found, penalty, self.codec, Y)
-                scores[k][:, test] += (np.asarray(held_out @ W) + intercept).T
+                self.scores[k][:, test] += (np.asarray(held_out @ W) + intercept).T
                 self.selected[k] += np.count_nonzero(found.B.any(axis=1)) / len(self.folds)
                 self.converged[k] &= found.converged
-                k += 1
                 advance(1)

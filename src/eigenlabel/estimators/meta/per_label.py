@@ -1,5 +1,6 @@
 """One binary classifier a label, each tuned for its own label."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,6 @@ from joblib import Parallel, delayed
 from sklearn import config_context, get_config
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from sklearn.model_selection import ParameterGrid
 from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
@@ -15,37 +15,29 @@ from sklearn.utils.validation import check_consistent_length
 
 from eigenlabel.estimators.base import ScoreClassifier
 from eigenlabel.inputs.fitting import all_or_nothing
-from eigenlabel.inputs.progress import follow
+from eigenlabel.inputs.progress import tuning
 from eigenlabel.inputs.validation import (
     check_choice,
     check_data,
     check_jobs,
     check_largest,
     check_row_weights,
+    check_scores,
     is_estimator,
     take_rows,
 )
 from eigenlabel.inputs.warning import ignored
 from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.linalg.heldout import Fold
-from eigenlabel.linalg.ties import first_largest
+from eigenlabel.linalg._types import Bools, Floats
+from eigenlabel.linalg.heldout import Fold, training_rows
+from eigenlabel.model_selection.folds import list_folds
+from eigenlabel.model_selection.judges import LABEL_SCORINGS, ByLabel
 from eigenlabel.model_selection.reading import score_method, scores_matrix
 from eigenlabel.model_selection.routing import make_router, requesting_weights, route_fit
-from eigenlabel.model_selection.search import list_folds
-from eigenlabel.thresholds import PerLabelF1
+from eigenlabel.model_selection.search import Chunk, search
 
 LARGEST = 1e60  # beyond, LIBLINEAR computes infinity and does not end
 COSTS = tuple(10.0**k for k in range(-5, 6))  # Ji, Tang, Yu, Ye (TKDD 2010)
-
-
-def _f1(t: np.ndarray, s: np.ndarray, sample_weight: np.ndarray | None) -> float:
-    """Compute F1 at the threshold that is best for these scores."""
-    rule = PerLabelF1()
-    decided = rule.decide(s[:, None], rule.fit(s[:, None], t[:, None], sample_weight))[:, 0]
-    return float(f1_score(t, decided, sample_weight=sample_weight, zero_division=0))
-
-
-SCORINGS = {"f1": _f1, "auc": roc_auc_score, "average_precision": average_precision_score}
 
 
 class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
@@ -121,7 +113,7 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
             the splitter. With scikit-learn's metadata routing their requests decide. The weights
             that the classifier gets count in the scoring too; weight zero leaves a sample out.
         """
-        check_choice("scoring", self.scoring, tuple(SCORINGS))
+        check_choice("scoring", self.scoring, tuple(LABEL_SCORINGS))
         check_jobs(self.n_jobs)
         if self.estimator is not None and not is_estimator(self.estimator):
             raise TypeError(f"estimator must be a classifier or None, got {self.estimator!r}.")
@@ -138,22 +130,15 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
         folds = list_folds(self.cv, X, y, routed.splitter.split, self._codec, used)
         if len(used) < len(Y):
             params, X, Y = take_rows(X, params, used), X[used], Y[used]
-        # Parallel of scikit-learn passes the configuration on too, but replaces warning filters.
-        config = get_config()
-        found = Parallel(n_jobs=self.n_jobs)(
-            delayed(_score_candidate)(self._make(one), X, Y, folds, self.scoring, params, config)
-            for one in follow(candidates, self.verbose, "candidate")
-        )
-        self.cv_results_ = {"params": candidates, "label_test_score": np.array(found)}
-        table = self.cv_results_["label_test_score"]
-        undefined = np.isnan(table).all(axis=0)
-        # Labels that tell nothing take what is best for the others.
-        common = int(first_largest(table[:, ~undefined].mean(axis=1))) if not undefined.all() else 0
-        best = np.where(undefined, common, first_largest(table))
-        self.best_params_ = [candidates[k] for k in best]
-        self.best_scores_ = table[best, np.arange(Y.shape[1])]
+        weights = None if weights is None else weights[used]
+        held_out = CandidateScores(self._base(), candidates, X, Y, folds, params, self.n_jobs)
+        judge = ByLabel(self.scoring, np.ascontiguousarray(Y.T), weights)
+        with tuning(len(candidates), self.verbose, "candidate") as bar:
+            result = search(held_out, judge, bar.update)
+        self.cv_results_, self.best_scores_ = result.table, result.score
+        self.best_params_ = [candidates[k] for k in result.best]
         self.estimators_ = [
-            _fit(self._make(one), X, t, params)
+            _fit(_make(self._base(), one), X, t, params)
             for one, t in zip(self.best_params_, Y.T, strict=True)
         ]
         self._constant = np.where(Y.any(axis=0), 1.0, -1.0)  # of labels without a classifier
@@ -172,9 +157,6 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
         if self.estimator is None:
             return requesting_weights(LinearSVC(random_state=0))
         return self.estimator
-
-    def _make(self, parameters: dict[str, Any]) -> Any:
-        return clone(self._base()).set_params(**parameters)
 
     def get_metadata_routing(self) -> Any:
         """Return the requests of the binary classifier and the splitter."""
@@ -207,36 +189,79 @@ def _margins(model: Any, X: Any, constant: float) -> np.ndarray:
     return 2.0 * found - 1.0 if score_method(model) == "predict_proba" else found
 
 
+def _make(estimator: Any, parameters: dict[str, Any]) -> Any:
+    """Return an unfitted copy of the classifier with other parameters."""
+    return clone(estimator).set_params(**parameters)
+
+
+class CandidateScores:
+    """Held-out scores of all candidates, one candidate at a time.
+
+    Test parts whose training part has a label always or never do not count for that label: no
+    candidate has anything to do with their scores.
+
+    Parameters
+    ----------
+    estimator : classifier
+        The binary classifier.
+    params : list of dict
+        The parameters of the candidates.
+    X : array or sparse array of shape (n_samples, n_features)
+        The samples of the search.
+    Y : ndarray of shape (n_samples, n_labels), bool
+        Their labels.
+    folds : list of Fold
+        The folds.
+    fit_params : dict
+        The parameters of the classifier's ``fit``.
+    n_jobs : int or None
+        The number of candidates that are fitted in parallel.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        params: list[dict[str, Any]],
+        X: Any,
+        Y: Bools,
+        folds: list[Fold],
+        fit_params: dict[str, Any],
+        n_jobs: Any,
+    ) -> None:
+        self.estimator, self.params, self.n_jobs = estimator, params, n_jobs
+        self.data = X, Y, folds, fit_params
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield the scores of each candidate, NaN where no fold tells anything."""
+        # scikit-learn's Parallel passes the configuration on too, but replaces warning filters.
+        config = get_config()
+        found = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+            delayed(_score_candidate)(_make(self.estimator, one), *self.data, config)
+            for one in self.params
+        )
+        for k, scores in enumerate(found):
+            yield Chunk(np.array([k]), scores.T[None])
+
+
 def _score_candidate(
     model: Any,
     X: Any,
-    Y: np.ndarray,
+    Y: Bools,
     folds: list[Fold],
-    scoring: str,
     params: dict[str, Any],
     config: dict[str, Any],
-) -> np.ndarray:
-    """Give the score of each label (m,) with one candidate; NaN where it is undefined.
-
-    Test parts whose training part has a label always or never do not count for it: no candidate
-    would have anything to do with their scores.
-    """
+) -> Floats:
+    """Return the held-out scores (n, m) of one candidate, NaN where there are none."""
     total, times = np.zeros(Y.shape), np.zeros(Y.shape)
     # The fit that is kept warns by itself.
     with config_context(**config), ignored(ConvergenceWarning):
-        for train, test in folds:
-            rows = np.setdiff1d(np.arange(len(Y)), test) if train is None else train
+        for fold in folds:
+            rows, test = training_rows(len(Y), fold), fold[1]
             some = take_rows(X, params, rows)
             for j, t in enumerate(Y.T):
                 fitted = _fit(clone(model), X[rows], t[rows], some)
                 if fitted is not None:
                     total[test, j] += _margins(fitted, X[test], 0.0)
                     times[test, j] += 1
-    out = np.full(Y.shape[1], np.nan)
-    weights = params.get("sample_weight")
-    for j, (t, tested) in enumerate(zip(Y.T, times.T > 0, strict=True)):
-        if t[tested].any() and not t[tested].all():
-            some = None if weights is None else np.asarray(weights, dtype=float)[tested]
-            scores = total[tested, j] / times[tested, j]
-            out[j] = SCORINGS[scoring](t[tested], scores, sample_weight=some)
-    return out
+    check_scores("scores", total, Y.shape)
+    return np.divide(total, times, out=np.full(Y.shape, np.nan), where=times > 0)

@@ -1,7 +1,7 @@
 """A projection and a classifier behind it, at the dimension that suits the classifier best."""
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 from eigenlabel.estimators.neighbours.mlknn import MLkNN
 from eigenlabel.estimators.projection.supervised import MDDM
 from eigenlabel.inputs.fitting import all_or_nothing
-from eigenlabel.inputs.progress import follow
+from eigenlabel.inputs.progress import tuning
 from eigenlabel.inputs.validation import (
     check_choice,
     check_data,
@@ -29,11 +29,13 @@ from eigenlabel.inputs.validation import (
 )
 from eigenlabel.inputs.warning import ignored
 from eigenlabel.labels.codec import LabelCodec, check_label_matrix
-from eigenlabel.linalg.ties import first_largest
+from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.metrics import METRICS
-from eigenlabel.model_selection.reading import scores_matrix
+from eigenlabel.model_selection.folds import check_folds
+from eigenlabel.model_selection.judges import ByFold
+from eigenlabel.model_selection.reading import labels_matrix, scores_matrix
 from eigenlabel.model_selection.routing import make_router, requesting_weights, route_fit
-from eigenlabel.model_selection.search import check_folds
+from eigenlabel.model_selection.search import Chunk, SearchResult, search
 
 
 class DimensionsPath(NamedTuple):
@@ -53,13 +55,6 @@ def _embed(projection: Any, X: Any) -> np.ndarray:
     """Project samples; where labels leave no direction at all, all are at one point."""
     Z = projection.transform(X)
     return Z if Z.shape[1] else np.zeros((len(Z), 1))
-
-
-def _score(model: Any, X: Any, Y: np.ndarray, scoring: str, weights: Any) -> float:
-    metric = METRICS[scoring]
-    labels = metric.reads == "labels"
-    found = model.predict(X) if labels else scores_matrix(model, X, Y.shape[1])
-    return float(metric.function(Y, found, sample_weight=weights))
 
 
 def _check_parts(projection: Any, classifier: Any) -> None:
@@ -108,23 +103,18 @@ def dimensions_path(
     >>> path.scores.shape
     (3, 3)
     """
-    nothing = Bunch(projection=Bunch(fit={}), estimator=Bunch(fit={}), splitter=Bunch(split={}))
-    return _path(projection, classifier, X, y, dimensions, cv, scoring, nothing, verbose)
-
-
-def _path(
-    projection: Any,
-    classifier: Any,
-    X: Any,
-    y: Any,
-    dimensions: Sequence[int],
-    cv: Any,
-    scoring: str,
-    routed: Bunch,
-    verbose: int,
-) -> DimensionsPath:
-    """Compute :func:`dimensions_path` with metadata for the parts and the splitter."""
+    wanted = _check_dimensions(dimensions)
     check_choice("scoring", scoring, tuple(METRICS))
+    _check_parts(projection, classifier)
+    nothing = Bunch(projection=Bunch(fit={}), estimator=Bunch(fit={}), splitter=Bunch(split={}))
+    X = X.tocsr() if sp.issparse(X) else np.asarray(X)
+    Y = check_label_matrix(y)
+    held_out = DimensionScores(projection, classifier, X, Y, wanted, cv, scoring, nothing)
+    return held_out.path(held_out.search(verbose))
+
+
+def _check_dimensions(dimensions: Any) -> Ints:
+    """Return the dimensions as an array; raise an exception if they are not positive integers."""
     if isinstance(dimensions, numbers.Real):
         raise TypeError(f"dimensions must be a sequence of integers, got {dimensions!r}.")
     wanted = np.array(list(dimensions))
@@ -132,30 +122,95 @@ def _path(
         raise ValueError("dimensions is empty: give at least one.")
     for r in wanted.tolist():
         check_number("dimensions", r, 1, integer=True)
-    _check_parts(projection, classifier)
-    Y = check_label_matrix(y).astype(int)
-    X = X.tocsr() if sp.issparse(X) else np.asarray(X)
-    splitter = check_folds(cv)
-    pairwise = get_tags(projection).input_tags.pairwise
-    columns = []
-    weights = routed.estimator.fit.get("sample_weight")
-    folds = list(splitter.split(X, Y, **routed.splitter.split))
-    for train, test in follow(folds, verbose, "fold"):
+    return wanted
+
+
+class DimensionScores:
+    """Held-out scores of a classifier on projected features, for several dimensions.
+
+    Each fold fits the projection once, at the largest dimension, and the classifier once for each
+    dimension.
+
+    Parameters
+    ----------
+    projection : transformer
+        The projection.
+    classifier : classifier
+        The classifier.
+    X : array or sparse array of shape (n_samples, n_features)
+        The samples.
+    Y : ndarray of shape (n_samples, n_labels), bool
+        Their labels.
+    dimensions : ndarray of int
+        The dimensions, in any order.
+    cv : int, splitter or iterable
+        The folds.
+    scoring : str
+        The name of a metric. If it reads label sets, the scores are the classifier's label sets.
+    routed : Bunch
+        The metadata of the projection, the classifier and the splitter.
+
+    Attributes
+    ----------
+    params : list of dict
+        The dimensions, the smallest first.
+    """
+
+    def __init__(
+        self,
+        projection: Any,
+        classifier: Any,
+        X: Any,
+        Y: Bools,
+        dimensions: Ints,
+        cv: Any,
+        scoring: str,
+        routed: Bunch,
+    ) -> None:
+        self.projection, self.classifier, self.X, self.Y = projection, classifier, X, Y.astype(int)
+        self.scoring, self.routed, self.dimensions = scoring, routed, dimensions
+        self.order = np.argsort(dimensions, kind="stable")
+        self.params = [{"n_components": int(r)} for r in dimensions[self.order]]
+        self.folds = list(check_folds(cv).split(X, self.Y, **routed.splitter.split))
+
+    def search(self, verbose: int) -> SearchResult:
+        """Judge the dimensions by the mean score over folds."""
+        weights = self.routed.estimator.fit.get("sample_weight")
+        judge = ByFold(self.scoring, self.Y, weights, [test for _, test in self.folds])
+        with tuning(len(self.folds), verbose, "fold") as bar:
+            return search(self, judge, bar.update)
+
+    def path(self, result: SearchResult) -> DimensionsPath:
+        """Return the scores in the order in which the dimensions were given."""
+        scores = np.empty((len(self.dimensions), len(self.folds)))
+        scores[self.order] = result.table["fold_test_score"]
+        return DimensionsPath(self.dimensions, scores)
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield the scores of all dimensions for one fold after the other."""
+        for k, (train, test) in enumerate(self.folds):
+            yield Chunk(np.arange(len(self.params)), self._score_fold(train, test), k)
+
+    def _score_fold(self, train: Ints, test: Ints) -> Floats:
+        """Return the scores (dimensions, labels, samples) of one test part."""
+        X, Y, routed = self.X, self.Y, self.routed
         some, more = (
             take_rows(X, part.fit, train) for part in (routed.projection, routed.estimator)
         )
-        widest = clone(projection).set_params(n_components=int(wanted.max()))
+        pairwise = get_tags(self.projection).input_tags.pairwise
         among = (slice(None), train) if pairwise else slice(None)  # kernels with training samples
         X_train, X_test = X[train][among], X[test][among]
+        largest = int(self.dimensions.max())
+        widest = clone(self.projection).set_params(n_components=largest)
         Z = _embed(_fit(widest, X_train, Y[train], some), X_train)
         Z_test = _embed(widest, X_test)
-        column = []
-        for r in wanted:
-            model = clone(classifier).fit(Z[:, :r], Y[train], **more)
-            held_out = None if weights is None else weights[test]
-            column.append(_score(model, Z_test[:, :r], Y[test], scoring, held_out))
-        columns.append(column)
-    return DimensionsPath(wanted, np.array(columns).T)
+        read = labels_matrix if METRICS[self.scoring].reads == "labels" else scores_matrix
+        found = []
+        for point in self.params:
+            r = point["n_components"]
+            model = clone(self.classifier).fit(Z[:, :r], Y[train], **more)
+            found.append(read(model, Z_test[:, :r], Y.shape[1]).T)
+        return np.stack(found)
 
 
 def _share_weights(fits: dict[str, dict[str, Any]], takers: dict[str, Any]) -> None:
@@ -255,22 +310,14 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if dimensions is None:
             most = min(Y.shape[1], X.shape[1])
             dimensions = [*(2**k for k in range(int(np.log2(most)) + 1) if 2**k < most), most]
-        self.path_ = _path(
-            projection,
-            classifier,
-            X,
-            Y,
-            dimensions,
-            self.cv,
-            self.scoring,
-            routed,
-            self.verbose,
+        check_choice("scoring", self.scoring, tuple(METRICS))
+        wanted = _check_dimensions(dimensions)
+        held_out = DimensionScores(
+            projection, classifier, X, Y, wanted, self.cv, self.scoring, routed
         )
-        means = self.path_.scores.mean(axis=1)
-        means = means if METRICS[self.scoring].greater_is_better else -means
-        order = np.argsort(self.path_.dimensions, kind="stable")
-        best = order[int(first_largest(means[order]))]
-        chosen = int(self.path_.dimensions[best])
+        result = held_out.search(self.verbose)
+        self.path_, self.best_params_ = held_out.path(result), held_out.params[int(result.best)]
+        chosen = self.best_params_["n_components"]
         target = Y.astype(int) if codec.multilabel else np.asarray(y).reshape(len(Y))
         self._codec = codec
         widest = clone(projection).set_params(n_components=chosen)
@@ -278,7 +325,6 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Z = _embed(self.projection_, X)
         self.estimator_ = clone(classifier).fit(Z, target, **routed.estimator.fit)
         self.n_components_ = self.projection_.n_components_
-        self.best_params_ = {"n_components": chosen}
         self.classes_ = codec.classes
         return self
 

@@ -10,7 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from eigenlabel.estimators.subspace.many_labels import MANY, join_decisions
+from eigenlabel.estimators.subspace.many_labels import MANY
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.validation import (
     check_jobs,
@@ -25,10 +25,11 @@ from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg.machine import memory_limit
 from eigenlabel.linalg.memory import readable
 from eigenlabel.linalg.operators import row_blocks
+from eigenlabel.model_selection.folds import check_folds
 from eigenlabel.model_selection.reading import as_matrix, score_method, scores_matrix
 from eigenlabel.model_selection.routing import make_router, route_fit
-from eigenlabel.model_selection.search import check_folds
 from eigenlabel.thresholds import Rule, Top, Zero, get_rule
+from eigenlabel.thresholds.decisions import decide, join_decisions
 
 ARRAYS = 6  # of samples x labels that fitting thresholds holds at once
 
@@ -218,7 +219,7 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _decide(self, X: Any) -> Any:
         scores = self._scores(self.estimator_, X)
-        return self._codec.decode(self._rule.decide(scores, self.thresholds_))
+        return decide(self._codec, scores, self._rule, self.thresholds_)
 
     def _scores(self, estimator: Any, X: Any) -> np.ndarray:
         return scores_matrix(estimator, X, len(self._codec.classes))

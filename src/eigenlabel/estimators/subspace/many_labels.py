@@ -26,6 +26,7 @@ from eigenlabel.linalg.memory import readable
 from eigenlabel.linalg.operators import CentredOperator, row_blocks
 from eigenlabel.linalg.sides import dense_memory, factored_memory
 from eigenlabel.thresholds import top_labels
+from eigenlabel.thresholds.decisions import decide, join_decisions
 
 MANY = 10_000  # labels from which on S is never formed
 EXACT = 4096  # the smaller side of X up to which "auto" takes eigenvectors of it, not products
@@ -49,15 +50,6 @@ def _refuse_nan(y: Any) -> None:
             f"y contains NaN, labels that are not observed: that is for fewer than {MANY} labels, "
             "whose targets fit in max_memory. Here every label of every sample must be 0 or 1."
         )
-
-
-def join_decisions(parts: list[Any]) -> Any:
-    """Put what was decided in pieces of rows together, in the form it has."""
-    if len(parts) == 1:
-        return parts[0]
-    if sp.issparse(parts[0]):
-        return type(parts[0])(sp.vstack(parts, format="csr"))
-    return np.concatenate(parts)
 
 
 class ManyLabelsMixin:
@@ -217,8 +209,8 @@ class ManyLabelsMixin:
         return super().decision_function(X)
 
     def _decide(self, scores: np.ndarray) -> Any:
-        """Give what predict gives, of some rows."""
-        return self._codec.decide(scores)
+        """Return what predict returns for the scores of some rows."""
+        return decide(self._codec, scores)
 
     def _by_rows(self, X: Any, decide: Callable[[np.ndarray], Any]) -> list[Any]:
         """Decide on the scores of pieces of rows, 32 MiB of them at once."""

@@ -1,8 +1,6 @@
 """ML-LS tuned over its whole grid by exact cross-validation."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +8,7 @@ import numpy as np
 from eigenlabel.estimators.base import check_training
 from eigenlabel.estimators.subspace import missing_labels as observed
 from eigenlabel.estimators.subspace.classifier import BaseSharedSubspace
+from eigenlabel.estimators.subspace.grid import PAPER_GRID, Grid, GridScores, chunk_size
 from eigenlabel.estimators.subspace.stream import Stream
 from eigenlabel.inputs import progress
 from eigenlabel.inputs.fitting import all_or_nothing
@@ -24,62 +23,16 @@ from eigenlabel.kernels.factor import SOLVER_PARAMETERS, warn_shortfall
 from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel
 from eigenlabel.labels.cells import blank
 from eigenlabel.labels.codec import signed_targets
+from eigenlabel.labels.truth import Truth
 from eigenlabel.linalg.factors.solution import worst
-from eigenlabel.linalg.heldout import Fold, FoldBlock, heldout_of_statistics, tuning_arrays
-from eigenlabel.linalg.numerics import descending_eigh
+from eigenlabel.linalg.heldout import Fold, heldout_of_statistics, tuning_arrays
+from eigenlabel.model_selection.folds import list_folds
+from eigenlabel.model_selection.judges import PIECE, Pooled
 from eigenlabel.model_selection.routing import TunedRoutingMixin
-from eigenlabel.model_selection.scorers import GridScorer
-from eigenlabel.model_selection.search import (
-    find_best,
-    list_folds,
-    make_scorer,
-    tabulate,
-    to_floats,
-)
+from eigenlabel.model_selection.scorers import GridScorer, make_scorer
+from eigenlabel.model_selection.search import SearchResult, search, store, to_floats
 from eigenlabel.thresholds import Rule, get_rule
-
-PAPER_GRID = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
-CHUNK = 2**22  # held-out scores of grid points held at once
-PIECE = 2**19  # of them, thresholds of which are fitted at once: that takes ten arrays as large
-MAX_SPLIT_COLUMNS = 100  # more folds than this (leave-one-out) get no columns of their own
-
-
-@dataclass(frozen=True)
-class Grid:
-    """All (alpha, beta, r), ordered from the simplest model to the least simple.
-
-    Simpler is a smaller shared subspace, then larger penalties. The first of equal scores wins.
-    """
-
-    alphas: np.ndarray
-    betas: np.ndarray
-    ranks: np.ndarray
-
-    @cached_property
-    def shifts(self) -> list[float]:
-        """All distinct beta and alpha + beta, ascending."""
-        pairs = self.penalties
-        return sorted({b for _, b in pairs} | {a + b for a, b in pairs})
-
-    @property
-    def penalties(self) -> list[tuple[float, float]]:
-        """Pairs (alpha, beta), heaviest first."""
-        betas, alphas = (sorted({float(v) for v in g})[::-1] for g in (self.betas, self.alphas))
-        return [(a, b) for b in betas for a in alphas]
-
-    @property
-    def shift_pairs(self) -> list[tuple[int, int]]:
-        """The positions of beta and alpha + beta among the shifts, for all pairs."""
-        return [self.shift_pair(a, b) for a, b in self.penalties]
-
-    @property
-    def size(self) -> int:
-        """The number of distinct grid points."""
-        return len(self.penalties) * len({int(r) for r in self.ranks})
-
-    def shift_pair(self, alpha: float, beta: float) -> tuple[int, int]:
-        """Give the positions of beta and alpha + beta among the shifts."""
-        return self.shifts.index(beta), self.shifts.index(alpha + beta)
+from eigenlabel.thresholds.decisions import decide
 
 
 class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
@@ -237,31 +190,15 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
         if len(used) < len(Y):
             some = _part(kernel, X, weights, used)
             tuning = observed.factorise(self._kernel, *some, part, self._solver(), arrays)
-        limit = self._solver().limit
-        with progress.tuning(len(folds) + grid.size, self.verbose) as bar:
-            blocks = tuning.heldout(
-                T[used], folds, grid.shifts, grid.shift_pairs, limit, bar.update
-            )
-            warn_shortfall(worst([block.shortfall for block in blocks]))
-            search = _Search(
-                blocks,
-                Y[used],
-                folds,
-                grid,
-                rule,
-                make_scorer(self.scoring, y, codec, Y, used, folds, weights, cells, score),
-                limit,
-            )
-            self._store_search(search, grid, used, len(Y), bar.update)
-        del blocks, search, tuning  # folds and factors are as large as the final fit's
-        chosen = self.best_params_
-        parameters = (chosen["alpha"], chosen["beta"], chosen["n_components"])
-        self._fit_factor(factor, X, T, parameters)
+        truth = Truth.of(Y, weights, cells, used, folds)
+        scorer = make_scorer(self.scoring, y, codec, truth, used, score)
+        store(self, self._tune(tuning, T[used], folds, grid, truth, scorer), used, len(Y))
+        del tuning  # as large as the factor of the final fit
+        self._fit_factor(factor, X, T, self._store_point(grid))
         if self.threshold_on == "training" and codec.multilabel:
-            truth = blank(Y[used], part)
-            some = None if weights is None else weights[used]
+            known = blank(Y[used], part)
             scores = self._scores_of_checked(X)[used]
-            self.thresholds_ = rule.find_thresholds(scores, truth, some)
+            self.thresholds_ = rule.find_thresholds(scores, known, truth.weights)
         return self
 
     def _grid(self, n_labels: int) -> Grid:
@@ -276,37 +213,31 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
         ranks = [self._rank(r, n_labels) for r in (given if several else [given])]
         if not ranks:
             raise ValueError("n_components is empty: give at least one dimension.")
-        return Grid(alphas, betas, np.array(ranks))
+        return Grid(alphas, betas, ranks)
 
-    def _store_search(
+    def _tune(
         self,
-        search: "_Search",
+        factor: Any,
+        T: np.ndarray,
+        folds: list[Fold],
         grid: Grid,
-        used: np.ndarray,
-        n: int,
-        advance: Callable[[int], Any],
-    ) -> None:
-        pooled, split, thresholds = search.run(advance)
-        points = search.points
-        best = find_best(pooled, self.scoring)
-        self.alpha_, self.beta_, _ = points[best]
-        keys = ("alpha", "beta", "n_components")
-        self.cv_results_ = tabulate(points, keys, pooled, split)
-        self.best_index_, self.best_score_ = best, float(pooled[best])
-        self.best_params_ = dict(zip(keys, points[best], strict=True))
-        place = {point: k for k, point in enumerate(points)}
-        self.score_grid_ = np.array(
-            [
-                [
-                    [pooled[place[float(a), float(b), int(r)]] for r in grid.ranks]
-                    for b in grid.betas
-                ]
-                for a in grid.alphas
-            ]
-        )
-        self.thresholds_ = thresholds[best]
-        self.oof_scores_ = np.full((n, len(self.thresholds_)), np.nan)
-        self.oof_scores_[used] = search.heldout_scores(best)
+        truth: Truth,
+        scorer: GridScorer,
+    ) -> SearchResult:
+        """Search the grid; the prepared folds exist while this method runs, and no longer."""
+        limit = self._solver().limit
+        with progress.tuning(len(folds) + len(grid.points), self.verbose) as bar:
+            blocks = factor.heldout(T, folds, grid.shifts, grid.shift_pairs, limit, bar.update)
+            warn_shortfall(worst([block.shortfall for block in blocks]))
+            judge = Pooled(scorer, self._rule, truth, min(PIECE, chunk_size(limit)))
+            return search(GridScores(blocks, grid, truth, limit), judge, bar.update)
+
+    def _store_point(self, grid: Grid) -> tuple[float, float, int]:
+        """Store the best point of the search and return it."""
+        point = alpha, beta, _ = tuple(self.best_params_.values())
+        self.alpha_, self.beta_ = alpha, beta
+        self.score_grid_ = grid.arrange(self.cv_results_["pooled_test_score"])
+        return point
 
     _solved = BaseSharedSubspace._solved | {
         "alpha_",
@@ -342,26 +273,18 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
         tests = [test for _, test in folds]
         _, score = self._route("partial_fit", {"sample_weight": kept.weights})
         y, rows = codec.decide(signed_targets(kept.Y)), np.arange(len(fold))
-        search = _Search(
-            heldout_of_statistics(parts, kept.X, tests, grid.shifts, self.fit_intercept),
-            kept.Y,
-            folds,
-            grid,
-            rule,
-            make_scorer(self.scoring, y, codec, kept.Y, rows, folds, kept.weights, metadata=score),
-        )
-        with progress.tuning(grid.size, self.verbose) as bar:
-            self._store_search(search, grid, rows, len(fold), bar.update)
-        chosen = self.best_params_
-        parameters = (chosen["alpha"], chosen["beta"], chosen["n_components"])
-        self._fit_statistics(stream.total(), parameters)
+        truth = Truth.of(kept.Y, kept.weights, None, rows, folds)
+        blocks = heldout_of_statistics(parts, kept.X, tests, grid.shifts, self.fit_intercept)
+        judge = Pooled(make_scorer(self.scoring, y, codec, truth, rows, score), rule, truth)
+        with progress.tuning(len(grid.points), self.verbose) as bar:
+            result = search(GridScores(blocks, grid, truth), judge, bar.update)
+        store(self, result, rows, len(fold))
+        self._fit_statistics(stream.total(), self._store_point(grid))
         if self.threshold_on == "training" and codec.multilabel:
             self.thresholds_ = rule.find_thresholds(self._scores(kept.X), kept.Y, kept.weights)
 
     def _decide(self, scores: np.ndarray) -> Any:
-        if self._codec.multilabel:
-            return self._codec.decode(self._rule.decide(scores, self.thresholds_))
-        return self._codec.decide(scores)
+        return decide(self._codec, scores, self._rule, self.thresholds_)
 
 
 def _part(
@@ -370,98 +293,3 @@ def _part(
     assert weights is not None
     part = X[used][:, used] if kernel.precomputed else X[used]
     return part, weights[used]
-
-
-def _pieces(items: Sequence[Any], size: int) -> Iterator[Any]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
-
-
-class _Search:
-    """Held-out scores of all grid points, in chunks that fit in memory."""
-
-    def __init__(
-        self,
-        blocks: list[FoldBlock],
-        Y: np.ndarray,
-        folds: list[Fold],
-        grid: Grid,
-        rule: Rule,
-        scorer: GridScorer,
-        max_memory: float = np.inf,
-    ) -> None:
-        self.grid, self.rule, self.scorer = grid, rule, scorer
-        self.chunk = int(min(CHUNK, max_memory // 128))
-        self.n, self.m = Y.shape
-        self.blocks = blocks
-        self.times = np.bincount(
-            np.concatenate([test for _, test in folds]), minlength=self.n
-        )  # how often each sample is held out
-        self.by_fold = len(folds) <= MAX_SPLIT_COLUMNS and self.times.max() <= 1
-        self.ranks = sorted({int(r) for r in grid.ranks})
-        self.pairs = grid.penalties
-        self.points = [(a, b, r) for r in self.ranks for a, b in self.pairs]
-
-    def _chunks(self) -> Iterator[tuple[list[int], list[tuple[float, float]]]]:
-        """Cut the grid into ranks x pairs whose scores fit in a chunk."""
-        room = max(1, self.chunk // (self.n * self.m))
-        for ranks in _pieces(self.ranks, room):
-            for pairs in _pieces(self.pairs, max(1, room // len(ranks))):
-                yield ranks, pairs
-
-    def _scores(self, ranks: list[int], pairs: list[tuple[float, float]]) -> np.ndarray:
-        """Give (len(ranks), len(pairs), m, n) held-out scores."""
-        out = np.zeros((len(ranks), len(pairs), self.m, self.n))
-        shifts = [self.grid.shift_pair(a, b) for a, b in pairs]
-        for block in self.blocks:
-            found, S = block.evaluate(shifts)
-            W = descending_eigh(S)[1]
-            for p, (i, j) in enumerate(shifts):
-                FA, FB = found[i], found[j]  # (folds, size, m)
-                for k, r in enumerate(ranks):
-                    Wr = W[p][..., :r]
-                    F = FB + ((FA - FB) @ Wr) @ np.swapaxes(Wr, -1, -2)
-                    F = block.settle(F)
-                    out[k, p][:, block.rows.ravel()] += F.reshape(-1, self.m).T
-        if (self.times > 1).any():
-            out /= np.maximum(self.times, 1)
-        return out
-
-    def run(self, advance: Callable[[int], Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return pooled scores, scores by fold and thresholds of all points, in their order.
-
-        ``advance`` is called with the number of points that are done, each time some are.
-        """
-        place = {point: k for k, point in enumerate(self.points)}
-        tested = self.times > 0
-        pooled = np.empty(len(place))
-        split = np.empty((len(place), self.scorer.n_folds if self.by_fold else 0))
-        thresholds = np.empty((len(place), self.m))
-        for ranks, pairs in self._chunks():
-            at = [place[a, b, r] for r in ranks for a, b in pairs]
-            scores = self._scores(ranks, pairs).reshape(-1, self.m, self.n)
-            piece = min(PIECE, self.chunk) // (self.n * self.m)
-            for some in _pieces(range(len(at)), max(1, piece)):
-                points = [at[k] for k in some]
-                part = scores[some.start : some.stop]
-                if not tested.all():
-                    part = np.ascontiguousarray(part[..., tested])
-                thresholds[points] = self._thresholds(part)
-                pooled[points], split[points] = self.scorer.score(
-                    part, self.rule, thresholds[points], self.by_fold
-                )
-                advance(len(points))
-        return pooled, split, thresholds
-
-    def _thresholds(self, scores: np.ndarray) -> np.ndarray:
-        if not self.scorer.codec.multilabel:
-            return np.zeros(scores.shape[:2])
-        scorer = self.scorer
-        return self.rule.find_grid(scores, scorer.truth, scorer.weights, scorer.observed)
-
-    def heldout_scores(self, index: int) -> np.ndarray:
-        """Give (n, m) held-out scores of one grid point, NaN where a sample never was held out."""
-        alpha, beta, r = self.points[index]
-        scores = self._scores([r], [(alpha, beta)])[0, 0].T.copy()
-        scores[self.times == 0] = np.nan
-        return scores

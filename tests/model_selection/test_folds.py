@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.model_selection import MultilabelStratifiedKFold
+from eigenlabel.model_selection.folds import check_folds, list_folds
+
+X = np.zeros((6, 1))
+Y = np.array([[1, 0], [0, 1], [1, 0], [0, 1], [1, 0], [0, 1]])
+CODEC = LabelCodec.fit(Y)[0]
+EVERY = np.arange(6)
+
+
+def test_a_number_of_folds_is_stratified_by_labels():
+    found = check_folds(3)
+    assert isinstance(found, MultilabelStratifiedKFold)
+    assert found.get_n_splits() == 3
+    splitter = KFold(4)
+    assert check_folds(splitter) is splitter
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        ([], "cv is empty"),
+        ([(0, 1, 2)], "pairs"),
+        ([(["a"], ["b"])], "pairs"),
+        (1, "cv must be"),
+    ],
+)
+def test_bad_folds_raise(cv, message):
+    with pytest.raises(ValueError, match=message):
+        check_folds(cv)
+
+
+def test_training_parts_that_are_the_rest_are_none():
+    splits = [([2, 3, 4, 5], [0, 1]), ([4, 5], [2, 3])]
+    folds = list_folds(splits, X, Y, {}, CODEC, EVERY)
+    assert folds[0][0] is None
+    np.testing.assert_array_equal(folds[0][1], [0, 1])
+    np.testing.assert_array_equal(folds[1][0], [4, 5])
+
+
+def test_folds_count_the_used_rows_alone():
+    used = np.array([1, 2, 5])
+    splits = [([2, 3, 4, 5], [0, 1]), ([0, 1, 2, 3, 4], [5]), ([1, 2], [0])]
+    folds = list_folds(splits, X, Y, {}, CODEC, used)
+    assert [train for train, _ in folds] == [None, None]
+    assert [test.tolist() for _, test in folds] == [[0], [2]]
+
+
+def test_a_vector_of_classes_is_stratified_by_class():
+    y = np.array([0, 0, 0, 1, 1, 1])
+    folds = list_folds(3, X, y, {}, LabelCodec.fit(y)[0], EVERY)
+    expected = [test for _, test in StratifiedKFold(3).split(X, y)]
+    for (_, test), one in zip(folds, expected, strict=True):
+        np.testing.assert_array_equal(test, one)
+
+
+@pytest.mark.parametrize(
+    ("split", "message"),
+    [
+        (([0, 1], [6]), "position 6"),
+        (([-7], [1]), "position -7"),
+        (([True], [1]), "mask of 1"),
+        (([], [1]), "without training samples"),
+        (([1], []), "no split with test samples"),
+    ],
+)
+def test_splits_that_do_not_fit_the_samples_raise(split, message):
+    train, test = (np.asarray(part, dtype=None if part else int) for part in split)
+    with pytest.raises(ValueError, match=message):
+        list_folds([(train, test)], X, Y, {}, CODEC, EVERY)
