@@ -27,7 +27,7 @@ import scipy.sparse as sp
 from scipy.stats import rankdata
 
 from eigenlabel.inputs.validation import check_choice, check_number, check_row_weights, check_scores
-from eigenlabel.labels.codec import check_label_matrix, check_observed_labels
+from eigenlabel.labels.checks import check_label_matrix, check_observed_labels
 from eigenlabel.thresholds import top_labels
 
 Observed = np.ndarray | None  # (n, m), None if every cell is

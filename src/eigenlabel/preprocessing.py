@@ -24,7 +24,7 @@ from eigenlabel.inputs.validation import (
     check_sparse,
     check_unique_columns,
 )
-from eigenlabel.labels.codec import check_label_matrix
+from eigenlabel.labels.checks import check_label_matrix
 
 PREPARATIONS = ("auto", "none", "tfidf", "unit", "standard")
 NUMBERS, VALUES, FEATURES = "numbers", "values", "features"  # groups of columns, beside the texts

@@ -24,7 +24,7 @@ from eigenlabel import (
     Views,
 )
 from eigenlabel.inputs.validation import check_number, check_sparse
-from eigenlabel.labels.codec import check_label_matrix, check_sparse_labels
+from eigenlabel.labels.checks import check_label_matrix, check_sparse_labels
 from eigenlabel.preprocessing import DocumentFrequencySelector
 
 

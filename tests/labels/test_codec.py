@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
-from eigenlabel.labels.codec import LabelCodec, check_label_matrix, signed_targets
+from eigenlabel.labels.codec import LabelCodec
 
 Y = np.array([[1, 0, 1], [0, 0, 1]])
 
@@ -90,15 +90,6 @@ def test_bad_labels_say_what_to_do(bad, message):
         LabelCodec.fit(bad)
 
 
-def test_check_label_matrix_names_its_argument():
-    with pytest.raises(ValueError, match=r"y_true must be a label matrix \(samples, labels\), got"):
-        check_label_matrix(np.zeros(3), "y_true")
-
-
-def test_targets_are_plus_and_minus_one():
-    np.testing.assert_array_equal(signed_targets(Y.astype(bool)), 2 * Y - 1)
-
-
 def test_a_single_class_is_present():
     assert LabelCodec.fit(["only", "only"])[1].all()
 
@@ -107,3 +98,53 @@ def test_the_boundary_belongs_to_the_negatives():
     assert not LabelCodec.fit([[1, 0], [0, 1]])[0].decide(np.zeros((2, 2))).any()
     codec, _ = LabelCodec.fit(["a", "b"])
     np.testing.assert_array_equal(codec.decide(np.zeros((2, 1))), ["a", "a"])
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, pd.DataFrame])
+def test_rows_of_nan_are_samples_without_known_labels(form):
+    given = Y.astype(float)
+    given[1] = np.nan
+    codec, found, known = LabelCodec.fit_known(form(given))
+    assert codec.kind == "matrix"
+    np.testing.assert_array_equal(found, [[True, False, True], [False, False, False]])
+    np.testing.assert_array_equal(known, [True, False])
+    assert LabelCodec.fit_known(form(Y))[2].all()
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([2.0, np.nan, 5.0, 2.0]),
+        [2, None, 5, 2],
+        pd.array([2, pd.NA, 5, 2]),
+        np.ma.array([2, 0, 5, 2], mask=[False, True, False, False]),
+    ],
+    ids=["nan", "None", "NA", "mask"],
+)
+def test_missing_classes_are_samples_without_known_labels(y):
+    codec, found, known = LabelCodec.fit_known(y)
+    assert codec.classes.tolist() == [2, 5]
+    np.testing.assert_array_equal(known, [True, False, True, True])
+    np.testing.assert_array_equal(found[:, 0], [False, False, True, False])
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([[1.0, np.nan], [0.0, 1.0]], "some labels of sample 0 only"),
+        ([[np.nan, np.nan]], "No sample is labelled"),
+        ([np.nan, np.nan], "No sample is labelled"),
+        ([[1, 0], [-1, -1]], r"found -1.*pass NaN there: np.where\(Y == -1, np.nan, Y\)"),
+        ([0, 1, -1], "class -1.*pass NaN"),
+        (None, "y is None"),
+    ],
+)
+def test_minus_one_is_no_code_for_unknown_labels(y, message):
+    with pytest.raises(ValueError, match=message):
+        LabelCodec.fit_known(y)
+
+
+def test_minus_one_and_another_value_are_two_classes():
+    codec, _, known = LabelCodec.fit_known([-1, 1, -1])
+    assert codec.classes.tolist() == [-1, 1]
+    assert known.all()

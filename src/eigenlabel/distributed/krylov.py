@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from eigenlabel.distributed.cluster import beside_another, dask, reduce_tree, workers_memory
 from eigenlabel.inputs.warning import warn
-from eigenlabel.labels.codec import signed_targets
+from eigenlabel.labels.targets import signed_targets
 from eigenlabel.linalg.factors.bounds import Bounds
 from eigenlabel.linalg.factors.krylov import NormalFactor
 from eigenlabel.linalg.memory import readable

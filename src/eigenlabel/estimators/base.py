@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from eigenlabel.inputs.validation import check_data, check_weights
 from eigenlabel.labels.cells import check_observed
-from eigenlabel.labels.codec import LabelCodec, signed_targets
+from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.labels.targets import signed_targets
 from eigenlabel.thresholds import Rule, Top, Zero
 
 

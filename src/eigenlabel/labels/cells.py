@@ -1,9 +1,11 @@
-"""Observed cells: which labels of which samples are known. NaN in y marks an unknown label."""
+"""Observed cells of a label matrix. NaN in y is the one code for a label that is not observed."""
 
 import numpy as np
 
+from eigenlabel.linalg._types import Bools, Floats
 
-def check_observed(observed: np.ndarray | None, weights: np.ndarray | None) -> None:
+
+def check_observed(observed: Bools | None, weights: Floats | None) -> None:
     """Raise ValueError if no label of a sample with positive weight is observed."""
     if observed is None:
         return
@@ -16,6 +18,6 @@ def check_observed(observed: np.ndarray | None, weights: np.ndarray | None) -> N
         )
 
 
-def blank(Y: np.ndarray, observed: np.ndarray | None) -> np.ndarray:
+def blank(Y: Bools, observed: Bools | None) -> Bools | Floats:
     """Return the labels with NaN where they are not observed."""
     return Y if observed is None else np.where(observed, Y, np.nan)

@@ -1,28 +1,33 @@
 """Label matrices as factors T of a similarity ``L = T T'`` between samples.
 
-What a projection keeps of X is decided by T alone: counts of common labels, whitened labels,
-hypergraph Laplacians. Columns are centred by the solvers. A label without positives and a sample
-without labels have no part in any of them: their entries are zero.
+T alone decides which directions of X a projection keeps: T counts common labels, whitens them, or
+is a factor of a hypergraph Laplacian. The solvers centre its columns. Labels without positives and
+samples without labels have zero entries in every T.
 """
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
+from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.numerics import descending_eigh
 
+Labels: TypeAlias = Bools | Ints | Floats
 CORRELATIONS = ("linear", "rbf", "cosine", "conditional", "shrunk")
 LAPLACIANS = ("clique", "star", "zhou")
 
 
-def _over_root(A: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Divide by the roots of sizes that are not zero."""
+def _over_root(A: Floats, sizes: Floats) -> Floats:
+    """Divide A by the square roots of the sizes; sizes of zero count as one."""
     return A / np.sqrt(np.where(sizes > 0, sizes, 1.0))
 
 
-def square_root(B: np.ndarray, name: str = "B") -> np.ndarray:
-    """Give R with ``R R' = B`` for symmetric B; its negative part, if any, is left out."""
+def square_root(B: Floats, name: str = "B") -> Floats:
+    """Return R with ``R R' = B`` for a symmetric B, whose negative part is left out.
+
+    Raises ValueError if B is not symmetric or has no positive eigenvalue.
+    """
     if B.ndim != 2 or B.shape[0] != B.shape[1] or not np.isfinite(B).all():
         raise ValueError(f"{name} must be a square matrix of finite numbers, got {B.shape}.")
     if np.abs(B - B.T).max(initial=0) > 1e-8 * np.abs(B).max(initial=0):
@@ -31,15 +36,16 @@ def square_root(B: np.ndarray, name: str = "B") -> np.ndarray:
     keep = values > max(values[0], 0.0) * len(B) * np.finfo(float).eps
     if not keep.any():
         raise ValueError(f"{name} has no positive eigenvalue: it must be a similarity.")
-    return V[:, keep] * np.sqrt(values[keep])
+    return np.asarray(V[:, keep] * np.sqrt(values[keep]))
 
 
-def label_correlation(Y: np.ndarray, kind: str, gamma: float = 1.0) -> np.ndarray:
-    """Give the matrix B (m, m) of how much labels have to do with each other.
+def label_correlation(Y: Labels, kind: str, gamma: float = 1.0) -> Floats:
+    """Return the matrix B (m, m) of correlations between labels.
 
-    "rbf" is ``exp(-gamma d^2)`` with d the distance of label columns of unit length; "cosine" the
-    cosine of label columns; "conditional" the mean of P(s|t) and P(t|s); "shrunk" the correlation
-    matrix, shrunk to the identity by as much as its sampling noise (Schaefer and Strimmer, 2005).
+    "linear" is the identity; "rbf" is ``exp(-gamma d^2)``, where d is the distance between label
+    columns of unit length; "cosine" is the cosine of label columns; "conditional" is the mean of
+    P(s|t) and P(t|s); "shrunk" is the correlation matrix, shrunk towards the identity according to
+    its sampling noise (Schaefer and Strimmer, 2005).
     """
     A = Y.astype(float)
     sizes = A.sum(axis=0)
@@ -56,18 +62,20 @@ def label_correlation(Y: np.ndarray, kind: str, gamma: float = 1.0) -> np.ndarra
     return _shrunk_correlation(A)
 
 
-def _with_unit_diagonal(B: np.ndarray) -> np.ndarray:
+def _with_unit_diagonal(B: Floats) -> Floats:
+    """Set the diagonal of B to one, in place, also for labels without positives."""
     np.fill_diagonal(B, 1.0)
     return B
 
 
-def _shrunk_correlation(A: np.ndarray) -> np.ndarray:
+def _shrunk_correlation(A: Floats) -> Floats:
+    """Return the correlation matrix of the columns, shrunk towards the identity."""
     n, m = A.shape
     Z = A - A.mean(axis=0)
     deviation = Z.std(axis=0)
     Z = Z / np.where(deviation > 0, deviation, 1.0)
     R = Z.T @ Z / n
-    # Var(r_st) from the products z_s z_t, summed over pairs.
+    # Var(r_st), estimated from the products z_s z_t.
     noise = ((Z * Z).T @ (Z * Z) / n - R * R) / max(n - 1, 1)
     off = ~np.eye(m, dtype=bool)
     total = (R[off] ** 2).sum()
@@ -75,23 +83,23 @@ def _shrunk_correlation(A: np.ndarray) -> np.ndarray:
     return _with_unit_diagonal((1 - share) * R)
 
 
-def whitened(Y: np.ndarray, reg: float) -> np.ndarray:
-    """Give ``Yc (Yc'Yc + reg I)^-1/2``, by the pseudo-inverse for reg = 0: the labels of CCA."""
+def whitened(Y: Labels, reg: float) -> Floats:
+    """Return ``Yc (Yc'Yc + reg I)^-1/2``, the labels of CCA; reg = 0 uses the pseudo-inverse."""
     Yc = Y - Y.mean(axis=0)
     values, V = descending_eigh(Yc.T @ Yc)
     keep = values > max(values[0], 0.0) * max(Y.shape) * np.finfo(float).eps
-    return Yc @ (V[:, keep] / np.sqrt(values[keep] + reg))
+    return np.asarray(Yc @ (V[:, keep] / np.sqrt(values[keep] + reg)))
 
 
-def class_indicator(Y: np.ndarray) -> np.ndarray:
-    """Give ``Y diag(sizes)^-1/2``: the labels of LDA, each sample in all its labels."""
+def class_indicator(Y: Labels) -> Floats:
+    """Return ``Y diag(sizes)^-1/2``, the labels of LDA with each sample in all of its labels."""
     return _over_root(Y.astype(float), Y.sum(axis=0))
 
 
-def hypergraph(Y: np.ndarray, laplacian: str) -> np.ndarray:
-    """Give a factor of I - Laplacian of the hypergraph whose edges are the labels.
+def hypergraph(Y: Labels, laplacian: str) -> Floats:
+    """Return a factor of ``I - Laplacian`` of the hypergraph whose edges are the labels.
 
-    "clique" and "star" expand edges into graphs, "zhou" is the normalised Laplacian of Zhou,
+    "clique" and "star" expand the edges into graphs; "zhou" is the normalised Laplacian of Zhou,
     Huang and Schoelkopf (2007).
     """
     A = Y.astype(float)
@@ -104,11 +112,14 @@ def hypergraph(Y: np.ndarray, laplacian: str) -> np.ndarray:
     return _over_root(_over_root(A, A.sum(axis=1)[:, None]), sizes)
 
 
-def correlated_labels(Y: np.ndarray, kernel: Any, gamma: float) -> np.ndarray:
-    """Give T of ``L = Y B Y'``, from the name of a B, a matrix B (m, m), or L (n, n) itself."""
+def correlated_labels(Y: Labels, kernel: Any, gamma: float) -> Floats:
+    """Return T with ``T T' = L``, where L is ``Y B Y'`` for the name of B or a matrix B (m, m).
+
+    A matrix (n, n) is L itself.
+    """
     if isinstance(kernel, str):
         B = label_correlation(Y, kernel, gamma)
-        return Y.astype(float) if kernel == "linear" else Y @ square_root(B)
+        return Y.astype(float) if kernel == "linear" else np.asarray(Y @ square_root(B))
     try:
         B = np.asarray(kernel, dtype=float)
     except (TypeError, ValueError) as error:
@@ -118,7 +129,7 @@ def correlated_labels(Y: np.ndarray, kernel: Any, gamma: float) -> np.ndarray:
         ) from error
     n, m = Y.shape
     if B.shape == (m, m):
-        return Y @ square_root(B, "label_kernel")
+        return np.asarray(Y @ square_root(B, "label_kernel"))
     if B.shape == (n, n):
         return square_root(B, "label_kernel")
     raise ValueError(

@@ -3,7 +3,8 @@
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+
+from eigenlabel.labels.checks import to_dense
 
 
 def score_method(estimator: Any) -> str:
@@ -35,8 +36,7 @@ def scores_matrix(estimator: Any, X: Any, m: int) -> np.ndarray:
 
 def labels_matrix(estimator: Any, X: Any, m: int) -> Any:
     """Return the label sets (n, m) that a classifier predicts, dense."""
-    found = estimator.predict(X)
-    found = found.toarray() if sp.issparse(found) else np.asarray(found)
+    found = to_dense(estimator.predict(X))
     return found.reshape(len(found), m) if found.ndim == 1 else found
 
 

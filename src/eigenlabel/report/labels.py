@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from eigenlabel.labels.codec import MISSING, check_label_matrix
+from eigenlabel.labels.checks import MISSING, check_label_matrix
 from eigenlabel.report.plain import plain, significant
 
 MAX_POINTS = 60  # of a threshold curve

@@ -18,7 +18,7 @@ from eigenlabel.inputs.validation import (
     takes_weights,
 )
 from eigenlabel.inputs.warning import warn
-from eigenlabel.labels.codec import check_observed_labels
+from eigenlabel.labels.checks import check_observed_labels
 from eigenlabel.linalg.ties import WEIGHED, nearest_first, same_scores, score_rounding
 from eigenlabel.thresholds.curves import CutCurves, cut_thresholds
 

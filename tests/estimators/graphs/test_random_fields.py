@@ -28,9 +28,9 @@ def data(rng):
     left = S @ rng.standard_normal((3, 5)) + 0.3 * rng.standard_normal((50, 5))
     right = S @ rng.standard_normal((3, 8)) + 0.6 * rng.standard_normal((50, 8))
     scores = S @ rng.standard_normal((3, 6)) + 0.5 * rng.standard_normal((50, 6))
-    Y = (scores > np.linspace(0, 2, 6)).astype(int)
+    Y = (scores > np.linspace(0, 2, 6)).astype(float)
     Y[:40, 5] = 0
-    Y[40:] = -1
+    Y[40:] = np.nan
     return {"left": left, "right": right}, Y
 
 
@@ -217,8 +217,8 @@ def test_sparse_graphs_stay_sparse(network, monkeypatch):
     """4000 samples in a ring: a dense matrix of them would be refused."""
     n = 4000
     ring = sp.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1], format="csr")
-    Y = (np.arange(n)[:, None] // 500 % 2 == [0, 1]).astype(int)
-    Y[::2] = -1
+    Y = (np.arange(n)[:, None] // 500 % 2 == [0, 1]).astype(float)
+    Y[::2] = np.nan
 
     def refuse(*_, **__):
         raise AssertionError("densified")
@@ -237,7 +237,7 @@ def test_samples_out_of_reach_get_the_shares(network):
     """Two parts, one without labels, and a sample without neighbours."""
     W = np.zeros((9, 9))
     W[:4, :4] = W[4:8, 4:8] = 1
-    Y = np.full((9, 2), -1)
+    Y = np.full((9, 2), np.nan)
     Y[:4] = [[1, 0], [1, 0], [1, 1], [0, 1]]
     for form in (np.asarray, sp.csr_array):
         model = network(kernel="precomputed").fit(form(W), Y)
@@ -343,7 +343,7 @@ def test_labels_in_odd_forms(network, data):
     views, Y = data
     X = views["left"]
     with pytest.raises(ValueError, match="No sample is labelled"):
-        network().fit(X, np.full((50, 3), -1))
+        network().fit(X, np.full((50, 3), np.nan))
     known = Y[:40]
     for labels in (known[:, :1], np.zeros_like(known), np.ones_like(known), known[:, [0, 0]]):
         scores = network().fit(X[:40], labels).decision_function(X[40:])
@@ -437,8 +437,10 @@ def test_only_whole_rows_are_without_labels(network, data):
     views, Y = data
     partly = Y.copy()
     partly[45, :3] = 0
-    with pytest.raises(ValueError, match="label matrix of 0 and 1, found -1"):
+    with pytest.raises(ValueError, match="some labels of sample 45 only"):
         network().fit(views, partly)
+    with pytest.raises(ValueError, match=r"found -1.*pass NaN there: np.where\(Y == -1"):
+        network().fit(views, np.nan_to_num(Y, nan=-1).astype(int))
     # Beside one other value -1 is a class, as in scikit-learn.
     column = np.where(Y[:, :1] == 1, 1, -1)
     with pytest.warns(DataConversionWarning):
@@ -452,7 +454,7 @@ def test_only_whole_rows_are_without_labels(network, data):
 @pytest.mark.parametrize("network", NETWORKS)
 def test_one_label_or_classes_may_be_unknown(network, data):
     views, Y = data
-    column = Y[:, :1]  # of -1, 0 and 1
+    column = Y[:, :1]  # of 0, 1 and NaN
     model = network().fit(views, column)
     assert model.classes_.tolist() == [0]
     wanted = network(beta=0.0) if network is BiRelationGraph else network()
@@ -460,16 +462,22 @@ def test_one_label_or_classes_may_be_unknown(network, data):
     if network is GaussianFields:  # labels do not see each other
         np.testing.assert_allclose(model.transduction_, wanted.transduction_[:, :1], atol=1e-7)
     assert set(np.unique(network().fit_predict(views, column))) <= {0, 1}
-    classes = np.where(Y[:, 0] < 0, -1, 5 + Y[:, 0] + Y[:, 1])
+    classes = np.where(np.isnan(Y[:, 0]), np.nan, 5 + Y[:, 0] + Y[:, 1])
     model = network().fit(views, classes)
     assert model.classes_.tolist() == [5, 6, 7]
-    one_hot = np.where(classes[:, None] < 0, -1, classes[:, None] == model.classes_)
+    one_hot = np.where(np.isnan(classes)[:, None], np.nan, classes[:, None] == model.classes_)
     np.testing.assert_allclose(
         model.transduction_, network().fit(views, one_hot).transduction_, atol=1e-12
     )
     assert set(model.predict(views)) <= {5, 6, 7}
     with pytest.raises(ValueError, match="No sample is labelled"):
-        network().fit(views, np.full(50, -1))
+        network().fit(views, np.full(50, np.nan))
+    names = np.array([None if np.isnan(c) else f"c{c:.0f}" for c in classes], dtype=object)
+    named = network().fit(views, names)
+    assert named.classes_.tolist() == ["c5", "c6", "c7"]
+    np.testing.assert_array_equal(named.transduction_, model.transduction_)
+    with pytest.raises(ValueError, match=r"class -1.*pass NaN"):
+        network().fit(views, np.nan_to_num(classes, nan=-1).astype(int))
 
 
 def test_what_rounding_hides_is_relative_and_told(data):
@@ -481,7 +489,7 @@ def test_what_rounding_hides_is_relative_and_told(data):
         model.transduction_, 2 * F[:, :-1] / F[:, -1:] - 1, atol=1e-6
     )  # conjugate gradients end at 1e-8 of scores
     path = sp.diags_array([np.ones(199), np.ones(199)], offsets=[-1, 1], shape=(200, 200)).tocsr()
-    Y = np.full((200, 2), -1)
+    Y = np.full((200, 2), np.nan)
     Y[:2] = [[1, 0], [0, 1]]
     with pytest.warns(UserWarning, match="of 200 samples are so far .* Lower tol") as met:
         model = BiRelationGraph(0.5, kernel="precomputed").fit(path, Y)

@@ -15,7 +15,8 @@ from eigenlabel import (
 )
 from eigenlabel.estimators.meta import thresholded
 from eigenlabel.estimators.subspace import many_labels
-from eigenlabel.labels.codec import LabelCodec, check_sparse_labels, sparse_targets
+from eigenlabel.labels.codec import LabelCodec, check_sparse_labels
+from eigenlabel.labels.targets import sparse_targets
 from eigenlabel.linalg import memory, operators, sides
 from eigenlabel.linalg.factors import factorise as choosing
 from eigenlabel.linalg.factors.covariance import CovarianceFactor

@@ -85,8 +85,8 @@ class BiRelationGraph(NetworkClassifier):
     >>> from eigenlabel.datasets import make_shared_subspace
     >>> data = make_shared_subspace(n_samples=200, n_labels=6, random_state=0)
     >>> left, right = data.X[:, :10], data.X[:, 10:]
-    >>> Y = data.Y.copy()
-    >>> Y[150:] = -1  # not known
+    >>> Y = data.Y.astype(float)
+    >>> Y[150:] = float("nan")  # not observed
     >>> BiRelationGraph().fit_predict([left, right], Y).shape
     (200, 6)
     """

@@ -27,30 +27,6 @@ from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.thresholds import Rule, get_rule
 
 
-def read_labels(y: Any) -> tuple[LabelCodec, np.ndarray, np.ndarray]:
-    """Give the codec, the labels (n, m) and which samples have any: rows of -1 are unlabelled."""
-    known = np.ones(np.shape(y)[:1], dtype=bool) if sp.issparse(y) else ~_unlabelled(np.asarray(y))
-    if known.all():
-        codec, Y = LabelCodec.fit(y)
-        return codec, Y, np.ones(len(Y), dtype=bool)
-    if not known.any():
-        raise ValueError("No sample is labelled: every row of y is -1.")
-    given = y if hasattr(y, "columns") else np.asarray(y)
-    codec, labels = LabelCodec.fit(given[known])
-    Y = np.zeros((len(known), labels.shape[1]), dtype=bool)
-    Y[known] = labels
-    return codec, Y, known
-
-
-def _unlabelled(y: np.ndarray) -> np.ndarray:
-    """Tell which rows are -1; in a vector or column of -1 and one other value it is a class."""
-    if y.dtype.kind not in "if" or y.ndim not in (1, 2) or not y.size:
-        return np.zeros(y.shape[:1], dtype=bool)
-    unknown = (y == -1) if y.ndim == 1 else (y == -1).all(axis=1)
-    two_classes = y[0].size == 1 and len(np.unique(y[~unknown])) == 1
-    return np.zeros_like(unknown) if two_classes else unknown
-
-
 class NetworkClassifier(ViewKernelsMixin, RuleClassifier):
     """What methods on graphs of views share.
 
@@ -67,13 +43,13 @@ class NetworkClassifier(ViewKernelsMixin, RuleClassifier):
         Parameters
         ----------
         X : dense or sparse (n_samples, n_features), or Views, dict or list of such or of graphs
-        y : 0/1 label matrix (n_samples, n_labels), dense or sparse, or a vector of classes; a row
-            of -1 in a dense label matrix is a sample without known labels, as is -1 in a vector
-            or column that has two other values (-1 and 1 alone are two classes)
+        y : 0/1 label matrix (n_samples, n_labels), dense or sparse, or a vector of classes
+            A sample has no known labels if its row of the matrix is NaN, or its class is NaN or
+            None.
         """
         self._check_parameters()
         views = self._read_views(X, reset=True)
-        self._codec, Y, known = read_labels(y)
+        self._codec, Y, known = LabelCodec.fit_known(y)
         check_consistent_length(views, Y)
         if len(Y) < 2:
             raise ValueError(f"A graph needs at least 2 samples, got n_samples = {len(Y)}.")
@@ -244,8 +220,8 @@ class GaussianFields(NetworkClassifier):
     >>> model = GaussianFields(view_weights="simultaneous")
     >>> model.fit([left[:150], right[:150]], data.Y[:150]).predict([left[150:], right[150:]]).shape
     (50, 6)
-    >>> Y = data.Y.copy()
-    >>> Y[150:] = -1  # not known
+    >>> Y = data.Y.astype(float)
+    >>> Y[150:] = float("nan")  # not observed
     >>> model.fit_predict([left, right], Y).shape
     (200, 6)
     """

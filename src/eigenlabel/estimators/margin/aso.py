@@ -28,7 +28,8 @@ from eigenlabel.inputs.validation import (
     check_scale,
 )
 from eigenlabel.inputs.warning import ignored, warn
-from eigenlabel.labels.codec import LabelCodec, signed_targets
+from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.labels.targets import signed_targets
 from eigenlabel.linalg.numerics import fix_signs, rank_tolerance, turn_equal
 from eigenlabel.linalg.operators import CentredOperator
 from eigenlabel.linalg.solvers.shifted import ShiftedSystem

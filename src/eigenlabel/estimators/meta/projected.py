@@ -28,7 +28,8 @@ from eigenlabel.inputs.validation import (
     take_rows,
 )
 from eigenlabel.inputs.warning import ignored
-from eigenlabel.labels.codec import LabelCodec, check_label_matrix
+from eigenlabel.labels.checks import check_label_matrix
+from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.metrics import METRICS
 from eigenlabel.model_selection.folds import check_folds

@@ -33,7 +33,7 @@ from eigenlabel.inputs.parameters import (
 from eigenlabel.inputs.validation import check_data
 from eigenlabel.kernels.factor import SOLVER_PARAMETERS, Solver, warn_shortfall
 from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel, kernel_tags
-from eigenlabel.labels.codec import has_missing
+from eigenlabel.labels.checks import has_missing
 from eigenlabel.linalg.factors.protocol import Factor, SampleFactor
 from eigenlabel.linalg.factors.solution import Solution
 from eigenlabel.linalg.factors.statistics import StatisticsFactor

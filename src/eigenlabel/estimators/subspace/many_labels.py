@@ -20,7 +20,8 @@ from eigenlabel.inputs.validation import (
     unmasked,
 )
 from eigenlabel.kernels.factor import factorise_samples, warn_shortfall
-from eigenlabel.labels.codec import LabelCodec, sparse_targets
+from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.labels.targets import sparse_targets
 from eigenlabel.linalg.factors.protocol import SampleFactor
 from eigenlabel.linalg.memory import readable
 from eigenlabel.linalg.operators import CentredOperator, row_blocks

@@ -22,7 +22,7 @@ from eigenlabel.inputs.parameters import (
 from eigenlabel.kernels.factor import SOLVER_PARAMETERS, warn_shortfall
 from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel
 from eigenlabel.labels.cells import blank
-from eigenlabel.labels.codec import signed_targets
+from eigenlabel.labels.targets import signed_targets
 from eigenlabel.labels.truth import Truth
 from eigenlabel.linalg.factors.solution import worst
 from eigenlabel.linalg.heldout import Fold, heldout_of_statistics, tuning_arrays
