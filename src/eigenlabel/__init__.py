@@ -3,7 +3,8 @@
 from importlib import import_module
 from typing import Any
 
-from eigenlabel import datasets, metrics, model_selection, preprocessing, thresholds
+from eigenlabel import catalogue, datasets, metrics, model_selection, preprocessing, thresholds
+from eigenlabel._version import __version__ as __version__
 from eigenlabel.estimators.agreement.fasttag import FastTag
 from eigenlabel.estimators.agreement.homogeneity import HomogeneityAnalysis
 from eigenlabel.estimators.agreement.kgha import KGHA
@@ -39,8 +40,6 @@ from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
 from eigenlabel.estimators.views.kernel_sum import KernelSum
 from eigenlabel.inputs.views import Views
 from eigenlabel.kernels.meka import MEKA
-
-__version__ = "0.1.0"
 
 __all__ = [
     "CCA",
@@ -94,7 +93,6 @@ __all__ = [
 ]
 
 LATER = (
-    "catalogue",
     "comparison",
     "distributed",
     "experiment",

@@ -212,7 +212,7 @@ def test_reproduce_lists_and_prints(data_folder, tmp_path, capsys, monkeypatch):
     assert run("reproduce", "--list") == 0
     listed = capsys.readouterr().out
     assert "mlls-table3" in listed
-    assert "cannot be had" in listed
+    assert "not available" in listed
     row = next(line for line in listed.splitlines() if line.startswith("mddm-table1 "))
     assert row.endswith("11 of 11 data sets, 9 of 9 methods")
     words = ["reproduce", "mlls-table3", "--methods", "ML_LS", "--splits", 1, "-o", tmp_path]

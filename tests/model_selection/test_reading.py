@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from eigenlabel import MLkNN, SharedSubspaceClassifier, ThresholdedClassifier
-from eigenlabel._catalogue_search import search
+from eigenlabel.catalogue import search
 from eigenlabel.cli import main
 from eigenlabel.datasets import make_shared_subspace, save
 from eigenlabel.experiment import Data, Method, Protocol, Splits, fit_split, scores_of

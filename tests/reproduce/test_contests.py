@@ -11,7 +11,7 @@ from eigenlabel.cli import main
 from eigenlabel.comparison import wilcoxon
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.experiment import Data, Method, Protocol, Splits, load_data, plan, run
-from eigenlabel.experiment.protocol import fingerprint
+from eigenlabel.experiment.keys import fingerprint
 from eigenlabel.reproduce import CONTESTS, at_hand, data_sets, get_table, published
 from eigenlabel.reproduce.contests import row_name
 from eigenlabel.thresholds import Top

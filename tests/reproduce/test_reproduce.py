@@ -30,8 +30,7 @@ from eigenlabel.reproduce import (
     get_table,
     published,
 )
-from eigenlabel.reproduce.claims import ViewChoice
-from eigenlabel.reproduce.figures import AtShare
+from eigenlabel.reproduce.steps import AtShare, ViewChoice
 
 
 def test_every_published_table_is_listed():
@@ -74,7 +73,7 @@ def test_figures_side_by_side(monkeypatch):
     assert row.difference == pytest.approx(0.73 - 0.7611)
     assert row.outside is False, "the paper prints no deviation, ours is 0.036"
     assert rows["Arts", "auc_macro", "SVM"].why == "not run"
-    assert rows["Arts", "auc_macro", "ASO_SVM"].why == "method not there yet"
+    assert rows["Arts", "auc_macro", "ASO_SVM"].why == "no such method in the catalogue"
     assert "word counts" in rows["Computers", "auc", "ML_LS"].why
     best = rows["Arts", "auc_macro", "shared-subspace (paper: its best)"]
     assert (best.paper, best.ours, best.outside) == (0.7678, 0.9, None)
@@ -143,12 +142,12 @@ def test_fewer_splits_and_methods():
     assert small.splits.n_splits == 30
     with pytest.raises(ValueError, match="No method 'SWM' in mlls-table3; there are: ML_LS"):
         table.protocol(methods=["SWM"])
-    with pytest.raises(ValueError, match="mlls-table7 cannot be run: the data cannot be had"):
+    with pytest.raises(ValueError, match="mlls-table7 cannot be run: the data are not available"):
         get_table("mlls-table7").protocol()
-    with pytest.raises(ValueError, match="mlls-table5 has p-values, for which two methods have"):
+    with pytest.raises(ValueError, match="mlls-table5 contains p-values, which need two methods"):
         get_table("mlls-table5").protocol(methods=["ML_LS"])
     nothing = replace(table, methods={"A": "nowhere", "B": "never"}, beyond=())
-    with pytest.raises(ValueError, match="cannot be run: no method is there yet of A, B"):
+    with pytest.raises(ValueError, match="cannot be run: the catalogue has no method of A, B"):
         nothing.protocol()
     with pytest.raises(ValueError, match="No table 'mlls-table33'; perhaps: mlls-table3"):
         get_table("mlls-table33")
@@ -221,7 +220,7 @@ def test_p_values_need_both_methods(monkeypatch):
     why = {r.method: r.why for r in rows if r.dataset == "Arts"}
     assert why == {
         "ML_LS vs CCA+Ridge": "not run",
-        "ML_LS vs CCA+SVM": "method not there yet",
+        "ML_LS vs CCA+SVM": "no such method in the catalogue",
         "ML_LS vs SVM": "not run",
     }
 

@@ -1,9 +1,11 @@
-"""Experiments: a protocol in, records out, resumable at any point."""
+"""Experiments: a protocol goes in, records come out, and a stopped run can be continued."""
 
+from eigenlabel.experiment.models import scores_of
 from eigenlabel.experiment.protocol import Data, Method, Protocol, Splits
 from eigenlabel.experiment.records import read_records
 from eigenlabel.experiment.running import Plan, plan, run
-from eigenlabel.experiment.task import Fitted, draw_splits, fit_split, load_data, scores_of
+from eigenlabel.experiment.samples import draw_splits, load_data
+from eigenlabel.experiment.task import Fitted, fit_split
 
 __all__ = [
     "Data",

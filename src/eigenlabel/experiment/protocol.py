@@ -1,20 +1,13 @@
-"""What is run on what: protocols, from Python or a TOML file."""
+"""Protocols: data sets, methods, splits and metrics, from Python or a TOML file."""
 
-import hashlib
-import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-
-from eigenlabel import catalogue
-from eigenlabel.datasets import DataError, Dataset, data_folder, find, known
-from eigenlabel.datasets.registry import owner
+from eigenlabel.datasets import DataError
+from eigenlabel.experiment.methods import METHODS, Recipe, configure, make
 from eigenlabel.inputs.validation import check_choice, check_number
 from eigenlabel.metrics import METRICS
 from eigenlabel.preprocessing import PREPARATIONS
@@ -27,16 +20,32 @@ DEFAULT_METRICS = ("f1_macro", "f1_micro", "auc_macro", "ranking_loss")
 class Data:
     """A data set of a protocol.
 
-    Attributes
+    Parameters
     ----------
-    name : in the records
-    source : a Dataset, "debtags", the name of a known data set (its first file), the path of a
-        file, or two paths for training and test; paths are looked for beside the protocol's file
-        and in the folder of data sets
-    options : for the reader
-    min_positives, min_documents : as in :func:`eigenlabel.preprocessing.drop_rare`; 0 keeps all
-    max_samples : of more, so many are drawn at random, the same ones each time; 0 keeps all
-    prepare : kind of :func:`eigenlabel.preprocessing.make_preparation`, fitted on training rows
+    name : str
+        Name of the data set in the records.
+    source : Dataset, str or sequence of two str
+        A Dataset, "debtags", the name of a known data set (its first file is read), the path of a
+        file, or the paths of a training file and a test file. Paths are searched beside the
+        protocol's file and in the folder of data sets.
+    options : dict, default={}
+        Options of the reader.
+    min_positives : int, default=0
+        Labels with fewer positive samples are dropped
+        (:func:`eigenlabel.preprocessing.drop_rare`). 0 keeps all labels.
+    min_documents : int, default=0
+        Features that occur in fewer samples are dropped. 0 keeps all features.
+    prepare : str, default="auto"
+        Kind of :func:`eigenlabel.preprocessing.make_preparation`, fitted on training samples.
+    max_samples : int, default=0
+        Upper bound on the number of samples. From a larger data set this many samples are drawn
+        at random, the same ones each time. 0 keeps all samples.
+
+    Examples
+    --------
+    >>> from eigenlabel.experiment import Data
+    >>> Data("music", "emotions", prepare="standard").name
+    'music'
     """
 
     name: str
@@ -55,9 +64,28 @@ class Data:
 
 @dataclass(frozen=True)
 class Method:
-    """A method of a protocol: a name of the catalogue or an estimator, parameters, a grid.
+    """A method of a protocol: a named method or an estimator, with parameters and a grid.
 
-    A grid is searched by the metric ``scoring``; None takes the one of the catalogue.
+    Parameters
+    ----------
+    name : str
+        Name of the method in the records. It is also its name in
+        :data:`eigenlabel.catalogue.METHODS` if ``method`` is None.
+    method : str, estimator or None, default=None
+        Name of the method in the catalogue, or an estimator.
+    parameters : dict, default={}
+        Parameters to set.
+    grid : dict, default={}
+        Maps the names of parameters to the values to try. An empty grid means the grid of the
+        catalogue.
+    scoring : str or None, default=None
+        Name of the metric that selects the parameters. None uses the metric of the catalogue.
+
+    Examples
+    --------
+    >>> from eigenlabel.experiment import Method
+    >>> Method("three folds", "ridge", {"cv": 3}).make().cv
+    3
     """
 
     name: str
@@ -67,32 +95,52 @@ class Method:
     scoring: str | None = None
 
     def make(self) -> Any:
-        """Make the estimator."""
-        make = catalogue.make if isinstance(self._what, str) else catalogue.configure
-        return make(self._what, self.parameters, self.grid or None, self.scoring)
+        """Return a new estimator.
+
+        Returns
+        -------
+        estimator
+            The estimator, or a grid search of it.
+        """
+        source = self._source
+        if isinstance(source, str):
+            return make(source, self.parameters, self.grid or None, self.scoring)
+        return configure(source, self.parameters, self.grid or None, self.scoring)
 
     @property
-    def _what(self) -> Any:
+    def _source(self) -> Any:
         return self.name if self.method is None else self.method
 
     @property
     def searched_by(self) -> str:
-        """The metric that a grid is searched by."""
-        known = catalogue.METHODS.get(self._what) if isinstance(self._what, str) else None
-        return self.scoring or (known or catalogue.Method).scoring
+        """Name of the metric that selects the parameters of a grid."""
+        named = METHODS.get(self._source) if isinstance(self._source, str) else None
+        return self.scoring or (named or Recipe).scoring
 
 
 @dataclass(frozen=True)
 class Splits:
-    """How samples are split.
+    """How samples are split into training and test samples.
 
-    Attributes
+    Parameters
     ----------
-    kind : "shuffle" (stratified by labels), "folds" (stratified), "random" (any training part
-        that has every label, as in Ji et al.) or "published" (those of the data set)
-    n_splits : how many; of published ones at most so many
-    train_size : training samples, a share or a number; not for folds and published splits
-    at_most : run only the first so many of them
+    kind : {"shuffle", "folds", "random", "published"}, default="shuffle"
+        "shuffle" draws splits that are stratified by labels, and "folds" makes stratified folds.
+        "random" draws any training samples that contain a positive of every label (Ji et al.
+        2008). "published" uses the splits of the data set.
+    n_splits : int, default=5
+        Number of splits. A data set with fewer published splits contributes those it has.
+    train_size : float, int or None, default=None
+        Share or number of training samples. None is two thirds. Folds and published splits do
+        not use it.
+    at_most : int or None, default=None
+        Only the first ``at_most`` splits are run. None runs all of them.
+
+    Examples
+    --------
+    >>> from eigenlabel.experiment import Splits
+    >>> Splits("random", 30, train_size=1000).kind
+    'random'
     """
 
     kind: str = "shuffle"
@@ -112,6 +160,23 @@ class Splits:
 @dataclass(frozen=True)
 class Protocol:
     """Data sets, methods, splits, metrics and the seed of an experiment.
+
+    Parameters
+    ----------
+    data : list of Data
+        The data sets, each with its own name.
+    methods : list of Method
+        The methods, each with its own name.
+    splits : Splits, default=Splits()
+        How samples are split.
+    metrics : tuple of str, default=("f1_macro", "f1_micro", "auc_macro", "ranking_loss")
+        Names of metrics in :data:`eigenlabel.metrics.METRICS`.
+    seed : int, default=0
+        Seed of the splits.
+    name : str, default="experiment"
+        Name of the experiment in the records.
+    folder : Path, default=Path()
+        Folder in which the paths of data files are searched first.
 
     Examples
     --------
@@ -143,7 +208,19 @@ class Protocol:
 
     @classmethod
     def from_toml(cls, path: Any) -> "Protocol":
-        """Read a protocol file; see docs/experiments.md for its form."""
+        """Read a protocol file.
+
+        Parameters
+        ----------
+        path : str or Path
+            A TOML file with the keys of :meth:`from_dict`. Data files are searched in its folder
+            first.
+
+        Returns
+        -------
+        Protocol
+            The protocol.
+        """
         path = Path(path)
         try:
             return cls.from_dict(tomllib.loads(path.read_text(encoding="utf-8")), path.parent)
@@ -154,7 +231,21 @@ class Protocol:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any], folder: Any = ".") -> "Protocol":
-        """Make a protocol from what a TOML file says."""
+        """Make a protocol from plain values, such as those of a TOML file.
+
+        Parameters
+        ----------
+        given : dict
+            The parameters of the protocol except ``folder``. Data sets, methods and splits are
+            dicts of their own parameters; a method may also be its name alone.
+        folder : str or Path, default="."
+            Folder in which data files are searched first.
+
+        Returns
+        -------
+        Protocol
+            The protocol.
+        """
         _check_keys(cls, given, "the protocol")
         parts = {k: given[k] for k in ("name", "seed") if k in given}
         if "metrics" in given:
@@ -168,29 +259,15 @@ class Protocol:
         )
 
 
-def find_file(path: str, folder: Path) -> Path:
-    """Find a data file in a folder or in that of data sets; a known data set is its first file."""
-    places = [folder / path, data_folder() / path]
-    for place in places:
-        if place.is_file():
-            return place
-    if path in known():
-        return find(path)[0]
-    entry = owner(path)
-    advice = f", a file of {entry.name}. {entry.advice()}" if entry else ""
-    if not entry and (close := get_close_matches(path, known(), n=1)):
-        advice = f"; did you mean the data set {close[0]}?"
-    raise DataError(path, f"no such file, neither {places[0]} nor {places[1]}{advice}")
-
-
-def _check_keys(cls: type, given: Mapping[str, Any], where: str) -> None:
+def _check_keys(cls: Any, given: Mapping[str, Any], where: str) -> None:
     known = [f.name for f in fields(cls) if f.name != "folder"]
     unknown = [key for key in given if key not in known]
     if unknown:
         raise ValueError(f"Unknown {unknown[0]!r} in {where}; known are: {', '.join(known)}.")
 
 
-def _make(cls: type, given: Any, where: str) -> Any:
+def _make(cls: Any, given: Any, where: str) -> Any:
+    """Make a part of a protocol from a table of a TOML file."""
     if isinstance(given, str):  # a method by its name alone
         given = {"name": given}
     if not isinstance(given, Mapping):
@@ -201,63 +278,3 @@ def _make(cls: type, given: Any, where: str) -> Any:
     if missing:
         raise ValueError(f"{missing[0]!r} is missing in {where}: {dict(given)}.")
     return cls(**given)
-
-
-def fingerprint(protocol: Protocol, data: Data, method: Method | None = None) -> str:
-    """Give a digest of all that decides the samples and splits, and a method's figures on them."""
-    parts = {
-        "data": [_digest(data.source, protocol.folder), dict(data.options), data.prepare],
-        "drop": [data.min_positives, data.min_documents],
-        "splits": [*_describe_splits(protocol.splits), protocol.seed],
-        "metrics": list(protocol.metrics),
-    }
-    if data.max_samples:
-        parts["drawn"] = data.max_samples
-    if method is not None:
-        what = [] if method.method is None else [_describe(method.method)]
-        parts["method"] = [_describe(method.name), *what, _describe(dict(method.parameters))]
-        parts["grid"] = [_describe(dict(method.grid)), method.searched_by]
-    text = json.dumps(parts, sort_keys=True, default=_describe)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _describe_splits(splits: Splits) -> list[Any]:
-    """Leave the number out where more splits begin with the same ones."""
-    folds = splits.n_splits if splits.kind == "folds" else None
-    return [splits.kind, folds, splits.train_size]
-
-
-def _describe(value: Any) -> str:
-    """Describe an estimator or a parameter by all of its own parameters."""
-    parameters = value.get_params(deep=True) if hasattr(value, "get_params") else None
-    if parameters is not None:
-        inside = ", ".join(f"{k}={_describe(v)}" for k, v in sorted(parameters.items()))
-        return f"{type(value).__name__}({inside})"
-    if isinstance(value, np.ndarray):
-        return f"array({value.tolist()})"
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{k}: {_describe(v)}" for k, v in sorted(value.items())) + "}"
-    return repr(value)
-
-
-def _digest(source: Any, folder: Path) -> Any:
-    if isinstance(source, Dataset):
-        arrays = [_digest_array(source.X), _digest_array(source.Y)]
-        layout = {k: v for k, v in source.layout.items() if len(v)}
-        names = layout.pop("feature_names", ())  # without the rest they decide nothing
-        return [*arrays, _describe(layout), list(map(str, names))] if layout else arrays
-    if source == "debtags":
-        return source
-    if isinstance(source, (list, tuple)):
-        return [_digest(part, folder) for part in source]
-    with find_file(source, folder).open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _digest_array(A: Any) -> str:
-    A = sp.csr_array(A) if sp.issparse(A) else np.ascontiguousarray(A)
-    parts = (A.data, A.indices, A.indptr) if sp.issparse(A) else (A,)
-    digest = hashlib.sha256(repr(A.shape).encode())
-    for part in parts:
-        digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""Records of runs: one line of JSON each, appended whole or not at all."""
+"""Records of runs: one line of JSON each, appended completely or not at all."""
 
 import contextlib
 import errno
@@ -6,20 +6,39 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from eigenlabel.datasets import DataError
 
+fcntl: ModuleType | None
 try:
     import fcntl
-except ImportError:  # no such locks on Windows: do not run twice in one folder there
+except ImportError:  # Windows has no such locks: do not run twice in one folder there
     fcntl = None
 
 NAME = "records.jsonl"
 
 
 def read_records(folder: Any) -> list[dict[str, Any]]:
-    """Read the records of a folder; a last line that was cut off by a crash does not count."""
+    """Read the records of a folder. A last line that a crash cut off is ignored.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Folder of the file ``records.jsonl``.
+
+    Returns
+    -------
+    list of dict
+        The records in the order they were written. The list is empty if there is no file.
+
+    Examples
+    --------
+    >>> from eigenlabel.experiment import read_records
+    >>> read_records("a folder that does not exist")
+    []
+    """
     path = Path(folder) / NAME
     if not path.is_file():
         return []
@@ -37,28 +56,28 @@ def read_records(folder: Any) -> list[dict[str, Any]]:
 
 
 class Appender:
-    """Append records to a folder's file, which no one else may do meanwhile."""
+    """A file of records that is open to append to, and locked for other processes."""
 
     def __init__(self, stream: int, path: Path) -> None:
         self.stream, self.path = stream, path
 
     def add(self, record: Mapping[str, Any]) -> None:
-        """Write one record to the disk before going on."""
+        """Append a record, and return when it is on the disk."""
         line = json.dumps(record, allow_nan=False, sort_keys=True).encode() + b"\n"
         try:
             written = os.write(self.stream, line)
-            if written != len(line):  # a full disk: take the beginning back
+            if written != len(line):  # a full disk: remove the part that was written
                 os.ftruncate(self.stream, os.fstat(self.stream).st_size - written)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(self.stream)
-        except OSError as error:  # it has no name of a file
+        except OSError as error:  # os.write does not know the name of the file
             why = f"{error.strerror}; the records so far are kept"
             raise OSError(error.errno, why, str(self.path)) from error
 
 
 @contextlib.contextmanager
 def appending(folder: Any) -> Iterator[Appender]:
-    """Open a folder's records to append to; what a crash left of a last line is cut away."""
+    """Open the records of a folder to append to, and remove a last line that a crash cut off."""
     path = _check_records(folder)
     new = [place for place in (path.parent, *path.parent.parents) if not place.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -70,7 +89,7 @@ def appending(folder: Any) -> Iterator[Appender]:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise DataError(path, "another run is writing to it") from None
-            if not os.fstat(stream).st_nlink:  # which that run took away just now
+            if not os.fstat(stream).st_nlink:  # that run has just removed the file
                 raise DataError(path, "another run is writing to it")
         os.ftruncate(stream, path.read_bytes().rfind(b"\n") + 1)
         yield Appender(stream, path)
@@ -93,8 +112,8 @@ def _check_records(folder: Any) -> Path:
 
 
 def _remove_empty(places: list[Path]) -> None:
-    """Take away what a run that failed at once has made."""
-    with contextlib.suppress(OSError):  # someone else has put something there
+    """Remove the file and the folders that a run made before it failed."""
+    with contextlib.suppress(OSError):  # another process has written something there
         places[0].unlink()
         for folder in places[1:]:
             folder.rmdir()

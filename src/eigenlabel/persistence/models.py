@@ -20,7 +20,6 @@ from sklearn.preprocessing import add_dummy_feature
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel import metrics, model_selection, thresholds
-from eigenlabel._catalogue_search import ScoreMetric
 from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits, OnGaussianKernel
 from eigenlabel.datasets import DataError
 from eigenlabel.datasets.files import check_file
@@ -48,6 +47,7 @@ from eigenlabel.estimators.subspace.stream import Sample, Stream
 from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
 from eigenlabel.estimators.views.kernel_sum import KernelSum
 from eigenlabel.estimators.views.kernels import FittedView
+from eigenlabel.experiment.tuning import ScoreMetric
 from eigenlabel.inputs.views import FittedTable
 from eigenlabel.kernels.distances import DistanceView
 from eigenlabel.kernels.kernel import Kernel

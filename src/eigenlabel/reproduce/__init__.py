@@ -1,10 +1,12 @@
-"""The papers' tables and figures again: protocols of all whose data can be had, comparisons."""
+"""The tables and figures of the papers: protocols that run them again, and comparisons."""
 
+from eigenlabel.reproduce.available import at_hand, data_sets
 from eigenlabel.reproduce.comparing import Row, compare
-from eigenlabel.reproduce.contests import CONTESTS, Contest, Standing
+from eigenlabel.reproduce.contests import Contest, Standing
 from eigenlabel.reproduce.curves import Curves
-from eigenlabel.reproduce.figures import FIGURES, get_table
-from eigenlabel.reproduce.tables import TABLES, Table, at_hand, data_sets, published
+from eigenlabel.reproduce.index import CONTESTS, FIGURES, TABLES, get_table
+from eigenlabel.reproduce.published_figures import published
+from eigenlabel.reproduce.tables import Table
 
 __all__ = [
     "CONTESTS",

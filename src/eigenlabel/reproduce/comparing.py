@@ -1,6 +1,6 @@
-"""Put what was published beside what was run."""
+"""Comparison of the published figures of a table with ours."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,18 +8,44 @@ import scipy.sparse as sp
 
 from eigenlabel.comparison import collect, paired, wilcoxon
 from eigenlabel.experiment import load_data
+from eigenlabel.linalg._types import Floats
 from eigenlabel.metrics import METRICS
-from eigenlabel.reproduce.tables import Figure, Table, published
+from eigenlabel.reproduce.published_figures import Figure, published
+from eigenlabel.reproduce.tables import Table
 
 COUNTS = ("labels", "features", "samples", "most_positives", "fewest_positives")
+LEVEL = 0.05  # of the tests whose p-values are compared
+Records = Sequence[dict[str, Any]]
 
 
 class Row(NamedTuple):
-    """A published figure and ours; ``outside`` marks a difference beyond the spread.
+    """A published figure and ours.
 
-    The spread is the paper's standard deviation, else that of our runs; p-values are outside
-    where only one of the two is below 0.05; counts where they differ at all. A method of ours
-    that the paper lacks has its best one as ``paper``. ``why`` says what is missing.
+    Attributes
+    ----------
+    dataset : str
+        Name of the data set in the paper.
+    metric : str
+        Name of our metric.
+    method : str
+        Name of the method in the paper. A method that the paper does not have is compared with
+        the best one of the paper.
+    paper : float or None
+        The published figure.
+    paper_std : float or None
+        The published standard deviation.
+    ours : float or None
+        Our figure: a mean over splits, or over data sets if there are several.
+    ours_std : float or None
+        The standard deviation of what our mean is over.
+    n : int
+        The number of figures that our mean is over.
+    outside : bool or None
+        Whether the difference is larger than the spread, which is the paper's standard deviation
+        or, if it has none, ours. For p-values, whether only one of the two is below 0.05; for
+        counts, whether they differ. None if it cannot be decided.
+    why : str
+        The reason why our figure is missing.
     """
 
     dataset: str
@@ -35,25 +61,45 @@ class Row(NamedTuple):
 
     @property
     def difference(self) -> float | None:
-        """Give ours less the paper's."""
+        """Our figure minus the published one, or None if either is missing."""
         if self.ours is None or self.paper is None:
             return None
         return self.ours - self.paper
 
 
-def compare(table: Table, records: Sequence[dict[str, Any]]) -> list[Row]:
-    """List a table's published figures with ours from the records of its protocol."""
+def compare(table: Table, records: Records) -> list[Row]:
+    """Compare the published figures of a table with ours.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    records : list of dict
+        Records of the table's protocol.
+
+    Returns
+    -------
+    list of Row
+        The rows of one data set and metric are adjacent.
+
+    Examples
+    --------
+    >>> from eigenlabel.reproduce import compare, get_table
+    >>> row = compare(get_table("mlls-table3"), [])[0]
+    >>> row.dataset, row.method, row.paper, row.why
+    ('Arts', 'ML_LS', 0.7611, 'not run')
+    """
+    figures = published()[table.name]
     if table.kind == "counts":
-        return _counts(table)
-    rows = []
-    for figure in published()[table.name]:
-        if figure.dataset not in table.data:
-            why = table.lacking.get(figure.dataset, "not there")
-            rows.append(_without(figure, figure.metric, why))
-        elif table.kind == "p-values":
-            rows.append(_p_value(table, figure, records))
-        else:
-            rows.append(_figure(table, figure, records))
+        ours = _sizes(table)
+        return [_count(table, figure, ours) for figure in figures]
+    compare_one = _p_value if table.kind == "p-values" else _figure
+    rows = [
+        compare_one(table, figure, records)
+        if figure.dataset in table.data
+        else _without_data(table, figure)
+        for figure in figures
+    ]
     if table.kind == "figures":
         rows += _beyond(table, records)
     order = {key: k for k, key in enumerate(dict.fromkeys((r.dataset, r.metric) for r in rows))}
@@ -66,10 +112,12 @@ def _without(figure: Figure, metric: str, why: str) -> Row:
     )
 
 
-def _ours(
-    table: Table, dataset: str, metric: str, method: str, records: Sequence[dict[str, Any]]
-) -> np.ndarray:
-    """Give the figures that the mean is over: those of splits, or the means of several sets."""
+def _without_data(table: Table, figure: Figure) -> Row:
+    return _without(figure, figure.metric, table.lacking.get(figure.dataset, "not available"))
+
+
+def _ours(table: Table, dataset: str, metric: str, method: str, records: Records) -> Floats:
+    """Return the figures that our mean is over: those of splits, or the means of several sets."""
     found = collect(records, metric)
     by_data = [
         np.array(list(found[d.name][method].values()))
@@ -81,14 +129,14 @@ def _ours(
     return by_data[0] if by_data else np.zeros(0)
 
 
-def _spread(values: np.ndarray) -> float | None:
+def _spread(values: Floats) -> float | None:
     return float(values.std(ddof=1)) if len(values) > 1 else None
 
 
-def _figure(table: Table, figure: Figure, records: Sequence[dict[str, Any]]) -> Row:
+def _figure(table: Table, figure: Figure, records: Records) -> Row:
     metric, method = table.metrics[figure.metric], table.methods[figure.method]
     if figure.method in table.missing():
-        return _without(figure, metric, "method not there yet")
+        return _without(figure, metric, "no such method in the catalogue")
     values = _ours(table, figure.dataset, metric, method, records)
     if not len(values):
         return _without(figure, metric, "not run")
@@ -101,8 +149,8 @@ def _figure(table: Table, figure: Figure, records: Sequence[dict[str, Any]]) -> 
     )
 
 
-def _beyond(table: Table, records: Sequence[dict[str, Any]]) -> list[Row]:
-    """Put methods that the paper does not have beside the best of those it has."""
+def _beyond(table: Table, records: Records) -> list[Row]:
+    """Compare methods that the paper does not have with the best method of the paper."""
     rows = []
     for dataset in table.data:
         for name, metric in table.metrics.items():
@@ -121,41 +169,39 @@ def _beyond(table: Table, records: Sequence[dict[str, Any]]) -> list[Row]:
     return rows
 
 
-def _p_value(table: Table, figure: Figure, records: Sequence[dict[str, Any]]) -> Row:
+def _p_value(table: Table, figure: Figure, records: Records) -> Row:
     metric = table.metrics[figure.metric.removeprefix("wilcoxon_p_")]
     first, second = (table.methods[m] for m in figure.method.split(" vs "))
     label = f"p of {metric}"
     if {first, second} - set(table.runnable()):
-        return _without(figure, label, "method not there yet")
+        return _without(figure, label, "no such method in the catalogue")
     by_method = collect(records, metric).get(table.data[figure.dataset][0].name, {})
     a, b = paired(by_method.get(first, {}), by_method.get(second, {}))
     if not a:
         return _without(figure, label, "not run")
     p = wilcoxon(a, b, method="approx")
-    outside = (p < 0.05) != (figure.mean < 0.05)
+    outside = (p < LEVEL) != (figure.mean < LEVEL)
     return Row(figure.dataset, label, figure.method, figure.mean, None, p, None, len(a), outside)
 
 
-def _counts(table: Table) -> list[Row]:
-    ours: dict[str, dict[str, int]] = {}
+def _sizes(table: Table) -> dict[str, dict[str, int]]:
+    """Count the labels, features and samples of the available data sets."""
+    sizes = {}
     for dataset, (data, *_) in table.data.items():
         found = load_data(data)
         positives = np.asarray(sp.csr_array(found.Y).sum(axis=0))
         values = (found.Y.shape[1], found.X.shape[1], found.X.shape[0])
-        ours[dataset] = dict(
+        sizes[dataset] = dict(
             zip(COUNTS, (*values, int(positives.max()), int(positives.min())), strict=True)
         )
-    rows = []
-    for figure in published()[table.name]:
-        if figure.dataset not in table.data:
-            why = table.lacking.get(figure.dataset, "not there")
-            rows.append(_without(figure, figure.metric, why))
-            continue
-        count = ours[figure.dataset][figure.metric]
-        rows.append(
-            Row(
-                *(figure.dataset, figure.metric, figure.method, figure.mean, None),
-                *(count, None, 1, count != figure.mean),
-            )
-        )
-    return rows
+    return sizes
+
+
+def _count(table: Table, figure: Figure, ours: Mapping[str, Mapping[str, int]]) -> Row:
+    if figure.dataset not in table.data:
+        return _without_data(table, figure)
+    count = ours[figure.dataset][figure.metric]
+    return Row(
+        *(figure.dataset, figure.metric, figure.method, figure.mean, None),
+        *(count, None, 1, count != figure.mean),
+    )

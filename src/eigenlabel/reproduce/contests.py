@@ -1,4 +1,4 @@
-"""Comparisons that a paper made on data which cannot be had, made again on other data."""
+"""Tables of a paper whose data are not available: the same comparison of methods on other data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,38 +10,52 @@ from scipy.stats import kendalltau
 
 from eigenlabel.comparison import Pair, collect, compare_pair, holm, paired
 from eigenlabel.experiment import Data, Method, Protocol, Splits
+from eigenlabel.linalg._types import Floats
 from eigenlabel.metrics import METRICS
-from eigenlabel.reproduce.tables import Figure, published
+from eigenlabel.reproduce.published_figures import Figure, published
+from eigenlabel.reproduce.tables import all_data, check_known
 
 LEVEL = 0.05
 Order = dict[str, float]  # method -> mean
 
 
 class Standing(NamedTuple):
-    """A method on a data set, and how the reference fares against it, here and in the paper.
+    """A method on a data set, and the comparison of the reference with it, here and in the paper.
 
     Attributes
     ----------
-    data, metric, method : whose figures these are
-    values : of the splits
-    pair : the reference against the method, None for the reference itself
-    p : of Wilcoxon's test, by Holm's method over the methods of this data set and metric
-    paper : (data sets of the paper on which the reference is better, data sets in all), or None
+    data : str
+        Name of the data set.
+    metric : str
+        Name of the metric.
+    method : str
+        Name of the method.
+    values : ndarray of shape (n_splits,)
+        The method's figures, one for each split.
+    pair : Pair or None
+        The reference against the method, or None for the reference itself.
+    p : float
+        The p-value of Wilcoxon's test, adjusted by Holm's method over the methods of this data
+        set and metric.
+    paper : (int, int) or None
+        The number of the paper's data sets on which the reference is better, and the number of
+        all its data sets. None if the paper does not compare the two.
     """
 
     data: str
     metric: str
     method: str
-    values: np.ndarray
+    values: Floats
     pair: Pair | None = None
     p: float = float("nan")
     paper: tuple[int, int] | None = None
 
     @property
     def verdict(self) -> str:
-        """Say whether what the paper finds on all its data sets "holds", is "reversed" or "open".
+        """Whether the paper's finding "holds", is "reversed" or stays "open".
 
-        Empty where the paper says nothing, or different things on different data sets.
+        A finding is an order of two methods that is the same on all data sets of the paper.
+        Without one, the verdict is empty.
         """
         if self.pair is None or self.paper is None or 0 < self.paper[0] < self.paper[1]:
             return ""
@@ -52,22 +66,41 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True)
 class Contest:
-    """A paper's table whose data cannot be had: the same comparison on other data.
+    """A table of a paper whose data are not available: the same comparison on other data.
 
-    Its figures are not compared with ours, the order of its methods is.
+    The order of the methods is compared with the paper's. The figures are not, because they come
+    from other data.
 
-    Attributes
+    Parameters
     ----------
-    name, title : "kgha-table4" and what it is
-    methods : by the names of the table's rows
-    reference : row that all others are tested against
-    metrics : published metric -> ours
-    data : data set -> itself, as in :class:`Table`
-    splits : how samples are split
-    lacking : published data set -> why it cannot be had
-    beyond : methods of ours that the paper does not have
-    further : metrics of ours that the paper does not have
-    notes : what differs from the paper
+    name : str
+        Name of the table, such as "kgha-table4".
+    title : str
+        The paper, the number of the table and its topic.
+    methods : tuple of Method
+        The methods, with the names of the table's rows.
+    reference : str
+        Name of the method that all others are tested against.
+    metrics : dict of str to str
+        Maps a published metric to ours.
+    data : dict of str to tuple of Data
+        Maps the name of a data set to itself, as in :class:`Table`.
+    splits : Splits
+        How samples are split.
+    lacking : dict of str to str
+        Maps a published data set that is not available to the reason.
+    beyond : tuple of Method, default=()
+        Methods that the paper does not have.
+    further : tuple of str, default=()
+        Metrics that the paper does not have.
+    notes : tuple of str, default=()
+        Differences from the paper.
+
+    Examples
+    --------
+    >>> from eigenlabel.reproduce import get_table
+    >>> get_table("kgha-table7").reference
+    'KGHA'
     """
 
     name: str
@@ -83,24 +116,46 @@ class Contest:
     notes: tuple[str, ...] = ()
 
     def runnable(self) -> list[str]:
-        """List the names of the methods."""
+        """List the names of the methods.
+
+        Returns
+        -------
+        list of str
+            The methods of the paper, then the others.
+        """
         return [method.name for method in (*self.methods, *self.beyond)]
 
     def all_metrics(self) -> tuple[str, ...]:
-        """List our metrics, those of the paper first."""
+        """List our metrics.
+
+        Returns
+        -------
+        tuple of str
+            The metrics of the paper, then the others.
+        """
         return (*self.metrics.values(), *self.further)
 
     def protocol(
         self, *, n_splits: int | None = None, methods: Sequence[str] | None = None
     ) -> Protocol:
-        """Give the protocol, with fewer splits or methods if so wanted."""
-        unknown = [m for m in methods or () if m not in self.runnable()]
-        if unknown:
-            known = ", ".join(self.runnable())
-            raise ValueError(f"No method {unknown[0]!r} in {self.name}; there are: {known}.")
+        """Return the protocol of the contest, with fewer splits or methods on request.
+
+        Parameters
+        ----------
+        n_splits : int or None, default=None
+            Upper bound on the number of splits. None runs all splits.
+        methods : list of str or None, default=None
+            Names of the methods to run. None runs all methods.
+
+        Returns
+        -------
+        Protocol
+            What :func:`eigenlabel.experiment.run` runs.
+        """
+        check_known("method", self.name, methods or (), self.runnable())
         every = (*self.methods, *self.beyond)
         return Protocol(
-            data=[d for group in self.data.values() for d in group],
+            data=all_data(self.data),
             methods=[m for m in every if methods is None or m.name in methods],
             splits=replace(self.splits, at_most=n_splits),
             metrics=self.all_metrics(),
@@ -108,11 +163,23 @@ class Contest:
         )
 
     def status(self) -> str:
-        """Say in a few words what there is."""
+        """Describe in a few words what can be run.
+
+        Returns
+        -------
+        str
+            The numbers of methods and data sets.
+        """
         return f"{len(self.methods)} of {len(self.methods)} methods, on {len(self.data)} other sets"
 
     def orders(self) -> dict[str, dict[str, Order]]:
-        """Give the published figures: our metric -> published data set -> row -> figure."""
+        """Return the published figures.
+
+        Returns
+        -------
+        dict
+            Maps our metric, a published data set and a row of the table to the published figure.
+        """
         found: dict[str, dict[str, Order]] = {}
         for figure in published()[self.name]:
             by_data = found.setdefault(self.metrics[figure.metric], {})
@@ -120,14 +187,25 @@ class Contest:
         return found
 
     def standings(self, records: Sequence[dict[str, Any]]) -> list[Standing]:
-        """Put our figures in the order of metrics, data sets and methods, with tests."""
+        """Compare the reference with all other methods.
+
+        Parameters
+        ----------
+        records : list of dict
+            Records of the contest's protocol.
+
+        Returns
+        -------
+        list of Standing
+            The methods that have records, in the order of metrics, data sets and methods.
+        """
         printed, found = self.orders(), []
         for metric in self.all_metrics():
             by_data = collect(records, metric)
-            for data in (d.name for group in self.data.values() for d in group):
-                by_method = by_data.get(data, {})
+            for data in all_data(self.data):
+                by_method = by_data.get(data.name, {})
                 rows = [
-                    self._standing(data, metric, name, by_method, printed.get(metric, {}))
+                    self._standing(data.name, metric, name, by_method, printed.get(metric, {}))
                     for name in self.runnable()
                     if name in by_method
                 ]
@@ -149,15 +227,27 @@ class Contest:
             return Standing(data, metric, name, values)
         greater = METRICS[metric].greater_is_better
         pair = compare_pair(*paired(own, by_method[name]), greater_is_better=greater)
-        duels = [order[self.reference] - order[name] for order in printed.values() if name in order]
-        better = sum(d > 0 if greater else d < 0 for d in duels)
-        paper = (better, len(duels)) if duels and all(duels) else None  # a tie says nothing
+        leads = [order[self.reference] - order[name] for order in printed.values() if name in order]
+        better = sum(d > 0 if greater else d < 0 for d in leads)
+        paper = (better, len(leads)) if leads and all(leads) else None  # a tie decides nothing
         return Standing(data, metric, name, values, pair, paper=paper)
 
     def agreement(self, standings: Sequence[Standing], metric: str) -> dict[tuple[str, str], float]:
-        """Give Kendall's tau of the orders of methods on each two data sets, ours and the paper's.
+        """Compute Kendall's tau of the orders of methods on each two data sets.
 
-        Over the methods that both have; NaN for fewer than three.
+        The data sets are ours and the paper's. Only methods that both data sets have are ordered.
+
+        Parameters
+        ----------
+        standings : list of Standing
+            What :meth:`standings` returns.
+        metric : str
+            Name of our metric.
+
+        Returns
+        -------
+        dict of (str, str) to float
+            Maps two data sets to tau, which is NaN for fewer than three methods.
         """
         ours: dict[str, Order] = {}
         for row in standings:
@@ -169,7 +259,7 @@ class Contest:
 
 
 def row_name(figure: Figure) -> str:
-    """Name the row of a published figure: its method, or the share p/m that a table varies."""
+    """Return the row of a published figure: its method, or the share p/m that the table varies."""
     parts = dict(part.split("=", 1) for part in figure.setting.split(";") if "=" in part)
     return f"p/m {parts['p/d_J']}" if "p/d_J" in parts else figure.method
 
@@ -179,90 +269,3 @@ def _tau(a: Order, b: Order) -> float:
     if len(common) < 3:
         return float("nan")
     return float(kendalltau([a[m] for m in common], [b[m] for m in common]).statistic)
-
-
-YEAST, EMOTIONS = (
-    (Data(name, f"multiview/{name}_views.mat", prepare="standard"),)
-    for name in ("yeast", "emotions")
-)
-DEBTAGS = (Data("debtags", "debtags", {}, 300, 20, "tfidf", 2500),)
-HUE = (
-    Data(
-        "corel5k-hue",
-        [
-            f"multiview/corel5k_guillaumin/corel5k_{part}_DenseHue.hvecs"
-            for part in ("train", "test")
-        ],
-        min_positives=20,
-        prepare="standard",
-        max_samples=2500,
-    ),
-)
-_TAGS = {"debtags": DEBTAGS, "corel5k-hue": HUE, "yeast": YEAST}
-_NETWORKS = {"debtags": DEBTAGS, "yeast": YEAST, "emotions": EMOTIONS}
-_AT_FIVE = {
-    name: f"label_{name}_at_5" for name in ("precision", "recall", "f1")
-}  # of tags, Section 7.1
-_RANKING = {"one_minus_ranking_loss": "ranking_accuracy"}
-_XIONG = "Xiong, Szedmak, Piater"
-_NOTES = (
-    "The paper's figures are of other data: orders of methods can be compared, figures cannot.",
-    "Stratified splits with 60% for training, the same for all methods; each method is tuned "
-    "over nine candidates by four folds of the training part, for {scoring}.",
-    "debtags: 2500 packages drawn at random, tags of 300 packages and more.",
-)
-_HUE_NOTE = (
-    "corel5k-hue: 2500 images of Corel5K with one of the paper's eight features, words of 20 and "
-    "more images."
-)
-
-
-def _contest(number: int, what: str, rows: tuple[Method, ...], **parts: Any) -> Contest:
-    """Describe one of the KGHA paper's tables: tags of images (3, 4) or proteins (6, 7)."""
-    tags = number < 5
-    name, scoring = f"kgha-table{number}", "label_f1_at_5" if tags else "ranking_accuracy"
-    why = "eight visual features" if tags else "protein kernels"
-    notes = [note.format(scoring=scoring) for note in _NOTES]
-    return Contest(
-        name,
-        f"{_XIONG}, Table {number}: {what}",
-        tuple(replace(method, scoring=scoring) for method in rows),
-        metrics=_AT_FIVE if tags else _RANKING,
-        data=_TAGS if tags else _NETWORKS,
-        splits=Splits("shuffle", 10, 0.6),
-        lacking=dict.fromkeys(
-            (figure.dataset for figure in published()[name]), f"the {why} are not public in full"
-        ),
-        further=("labels_recalled_at_5", "label_average_precision", "average_precision"),
-        notes=(*notes, *([_HUE_NOTE] if tags else [])),
-        beyond=tuple(replace(m, scoring=scoring) for m in parts.pop("beyond", ())),
-        **parts,
-    )
-
-
-def _shares(number: int) -> Contest:
-    shares = ("0.2", "0.4", "0.5", "0.6", "0.8")
-    rows = tuple(Method(f"p/m {p}", "KGHA", {"n_components": float(p)}) for p in shares)
-    return _contest(number, "KGHA by the dimension of its scores", rows, reference="p/m 0.5")
-
-
-_OWN = ("KGHA-d", "KGHA-r", "KGHA")
-_TAGGERS = ("MBRM", "JEC", "TagProp", "FastTag", "r-MLR", "r-KMLR", "L-HA", *_OWN)
-_GRAPHS = ("SW", "GRF-MK", "PfunBG-MK", "TMEC", "r-KMLR", *_OWN)
-CONTESTS: dict[str, Contest] = {
-    contest.name: contest
-    for contest in (
-        _shares(3),
-        _contest(
-            *(4, "KGHA and taggers", tuple(Method(name) for name in _TAGGERS)),
-            reference="KGHA",
-            beyond=tuple(Method(name) for name in ("KGHA-eq31", "TagProp-ML", "TagProp-RK")),
-        ),
-        _shares(6),
-        _contest(
-            *(7, "KGHA and methods on networks", tuple(Method(name) for name in _GRAPHS)),
-            reference="KGHA",
-            beyond=(Method("KGHA-eq31"),),
-        ),
-    )
-}

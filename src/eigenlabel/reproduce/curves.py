@@ -1,4 +1,4 @@
-"""Curves of a metric over a parameter, one run for each point."""
+"""Curves of a metric over a parameter, with one method for each point."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,24 +8,41 @@ import numpy as np
 
 from eigenlabel.comparison import collect, holm, paired, wilcoxon
 from eigenlabel.experiment import Data, Method, Protocol, Splits
+from eigenlabel.reproduce.tables import all_data
 
-Point = tuple[str, str]  # curve, value of the parameter
+Point = tuple[str, str]  # name of a curve, value of the parameter
 
 
 @dataclass(frozen=True)
 class Curves:
     """A figure of a paper, whose numbers were not printed: our curves alone.
 
-    Attributes
+    Parameters
     ----------
-    name, title : "mddm-figure2" and what it is
-    x : what varies
-    y : the metric, or "seconds" of fitting
-    points : (curve, value of x) -> method
-    data : panel -> data sets, whose figures are averaged
-    splits : how samples are split
-    notes : what differs from the paper
-    reference : point that all others are tested against, or None
+    name : str
+        Name of the figure, such as "mlls-figure3".
+    title : str
+        The paper, the number of the figure and its topic.
+    x : str
+        The parameter that varies along a curve.
+    y : str
+        Name of the metric, or "seconds" for the time to fit.
+    points : dict of (str, str) to Method
+        Maps the name of a curve and a value of ``x`` to the method of this point.
+    data : dict of str to tuple of Data
+        Maps the name of a panel to its data sets, whose figures are averaged.
+    splits : Splits
+        How samples are split.
+    notes : tuple of str, default=()
+        Differences from the paper.
+    reference : (str, str) or None, default=None
+        The point that all other points are tested against. None makes no tests.
+
+    Examples
+    --------
+    >>> from eigenlabel.reproduce import get_table
+    >>> get_table("mtsda-figure1").curves()
+    ['MtSDA(I)', 'MtSDA(Delta)']
     """
 
     name: str
@@ -39,23 +56,48 @@ class Curves:
     reference: Point | None = None
 
     def curves(self) -> list[str]:
-        """List the names of the curves."""
+        """List the names of the curves.
+
+        Returns
+        -------
+        list of str
+            The names in the order of the points.
+        """
         return list(dict.fromkeys(curve for curve, _ in self.points))
 
     def runnable(self) -> list[str]:
-        """List what can be chosen: curves, and points by the names of their methods."""
+        """List what can be run: whole curves, and single points by the names of their methods.
+
+        Returns
+        -------
+        list of str
+            The curves, then the methods of all points.
+        """
         return [*self.curves(), *(method.name for method in self.points.values())]
 
     def protocol(
         self, *, n_splits: int | None = None, methods: Sequence[str] | None = None
     ) -> Protocol:
-        """Give the figure's protocol, with fewer splits, curves or points if so wanted."""
+        """Return the protocol of the figure, with fewer splits, curves or points on request.
+
+        Parameters
+        ----------
+        n_splits : int or None, default=None
+            Upper bound on the number of splits. None runs all splits.
+        methods : list of str or None, default=None
+            Names of curves, or of the methods of single points. None runs all points.
+
+        Returns
+        -------
+        Protocol
+            What :func:`eigenlabel.experiment.run` runs.
+        """
         unknown = [m for m in methods or () if m not in self.runnable()]
         if unknown:
             known = ", ".join(self.curves())
             raise ValueError(f"No curve {unknown[0]!r} in {self.name}; there are: {known}.")
         return Protocol(
-            data=[d for group in self.data.values() for d in group],
+            data=all_data(self.data),
             methods=[
                 m
                 for (c, _), m in self.points.items()
@@ -67,15 +109,32 @@ class Curves:
         )
 
     def status(self) -> str:
-        """Say in a few words what there is."""
-        sets = sum(len(group) for group in self.data.values())
+        """Describe in a few words what can be run.
+
+        Returns
+        -------
+        str
+            The numbers of curves and data sets.
+        """
+        sets = len(all_data(self.data))
         return (
             f"{len(self.curves())} curves on {sets} data set{'s' * (sets > 1)}; "
             "the paper prints no numbers"
         )
 
     def means(self, records: Sequence[dict[str, Any]]) -> dict[str, dict[Point, float]]:
-        """Average the records of each panel and point; what was not run is left out."""
+        """Average the records of each panel and point, first over splits, then over data sets.
+
+        Parameters
+        ----------
+        records : list of dict
+            Records of the figure's protocol.
+
+        Returns
+        -------
+        dict of str to dict of (str, str) to float
+            Maps a panel to the means of its points. Points without records are left out.
+        """
         if self.y == "seconds":
             records = [
                 {**r, "metrics": {self.y: r["seconds"]["fit"]}} for r in records if "seconds" in r
@@ -91,20 +150,35 @@ class Curves:
         return panels
 
     def tests(self, records: Sequence[dict[str, Any]]) -> dict[str, dict[Point, float]]:
-        """Give, panel by panel, p-values of Wilcoxon's test of each point against the reference.
+        """Test each point against the reference by Wilcoxon's test, panel by panel.
 
-        Pairs are the splits of the panel's data sets; p-values are adjusted by Holm's method.
+        Pairs are the splits of the panel's data sets. The p-values of a panel are adjusted by
+        Holm's method.
+
+        Parameters
+        ----------
+        records : list of dict
+            Records of the figure's protocol.
+
+        Returns
+        -------
+        dict of str to dict of (str, str) to float
+            Maps a panel to the p-values of its points. It is empty without a reference.
         """
+        if self.reference is None:
+            return {}
         found, panels = collect(records, self.y), {}
-        for panel, group in self.data.items() if self.reference else ():
+        reference = self.points[self.reference].name
+        for panel, group in self.data.items():
             p_values = {}
             for point, method in self.points.items():
                 pairs = [
-                    paired(by.get(method.name, {}), by.get(self.points[self.reference].name, {}))
-                    for by in (found.get(d.name, {}) for d in group)
+                    paired(by_method.get(method.name, {}), by_method.get(reference, {}))
+                    for by_method in (found.get(d.name, {}) for d in group)
                 ]
                 a, b = (np.concatenate(side) for side in zip(*pairs, strict=True))
                 if point != self.reference and len(a):
                     p_values[point] = wilcoxon(a, b)
-            panels[panel] = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+            adjusted = holm(list(p_values.values())).tolist()
+            panels[panel] = dict(zip(p_values, adjusted, strict=True))
         return panels
