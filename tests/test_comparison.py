@@ -69,7 +69,7 @@ def test_wins_ties_and_losses_by_direction():
     assert (up.wins, up.ties, up.losses) == (2, 1, 1)
     assert (down.wins, down.ties, down.losses) == (1, 1, 2)
     assert up.difference == pytest.approx(-0.05) == -down.difference
-    with pytest.raises(ValueError, match="two vectors of one length"):
+    with pytest.raises(ValueError, match="two vectors of the same length"):
         compare_pair([1.0], [1.0, 2.0])
 
 
@@ -162,7 +162,7 @@ def test_failed_and_missing_runs_are_left_out(records):
     assert summary["against"]["one"]["middle"].losses == 5
     with pytest.raises(ValueError, match="No records of 'best'; there are: low, middle, high"):
         summarise(records, ["f1_macro"], reference="best")
-    with pytest.raises(ValueError, match="No records"):
+    with pytest.raises(ValueError, match="There are no records"):
         summarise([], ["f1_macro"])
 
 
@@ -177,7 +177,7 @@ def test_one_data_set_is_ranked_by_its_splits(records):
 
 def test_figures_that_do_not_fit_are_refused():
     for a, b in (([[1.0]], [[1.0]]), ([], []), ([1.0], [1.0, 2.0])):
-        with pytest.raises(ValueError, match="two vectors of one length"):
+        with pytest.raises(ValueError, match="two vectors of the same length"):
             compare_pair(a, b)
     with pytest.raises(ValueError, match="test_over_train"):
         paired_t([1.0, 2.0], [2.0, 1.0], test_over_train=-1)

@@ -1,21 +1,38 @@
-"""Statistics of repeated runs: which method is better, and how sure that is."""
+"""Statistics of repeated runs: which method is better, and how certain that is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import stats
 
 from eigenlabel.inputs.validation import check_number
+from eigenlabel.linalg._types import Floats
 from eigenlabel.metrics import METRICS
 
-TIE = 1e-12  # differences of means of floats; smaller ones are rounding
+TIE = 1e-12  # smaller differences of figures are rounding errors
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two methods on the same splits: the first one's mean lead, wins, ties, losses, p-values."""
+    """Comparison of two methods on the same splits.
+
+    Parameters
+    ----------
+    difference : float
+        Mean lead of the first method. It is positive if the first method is better.
+    wins : int
+        Number of splits on which the first method is better.
+    ties : int
+        Number of splits on which the methods are equal.
+    losses : int
+        Number of splits on which the second method is better.
+    wilcoxon : float
+        The p-value of Wilcoxon's signed-rank test.
+    t_test : float
+        The p-value of the paired t-test.
+    """
 
     difference: float
     wins: int
@@ -27,37 +44,63 @@ class Pair:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Friedman's test of several methods: average ranks (1 is best) and how far they may differ.
+    """Friedman's test of several methods, with Nemenyi's critical difference.
 
-    ``groups`` are the runs of methods, as positions in the order of rank, that lie within the
-    critical difference of Nemenyi's test and cannot be told apart.
+    Parameters
+    ----------
+    methods : tuple of str
+        Names of the methods.
+    ranks : ndarray of shape (n_methods,)
+        Average ranks of the methods. The best rank is 1.
+    statistic : float
+        The statistic of Friedman's test.
+    p_value : float
+        The p-value of Friedman's test.
+    critical_difference : float
+        Two methods differ significantly if their average ranks differ by more than this.
+    groups : tuple of tuple of str
+        The largest groups of methods, in the order of rank, whose ranks lie within the critical
+        difference.
     """
 
     methods: tuple[str, ...]
-    ranks: np.ndarray
+    ranks: Floats
     statistic: float
     p_value: float
     critical_difference: float
     groups: tuple[tuple[str, ...], ...]
 
 
-def _pairs(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
+def _pairs(a: Any, b: Any) -> tuple[Floats, Floats]:
+    """Return the figures of two methods without pairs that contain NaN."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if a.ndim != 1 or a.shape != b.shape or not a.size:
         raise ValueError(
-            f"Paired figures must be two vectors of one length, got {a.shape}, {b.shape}."
+            f"Paired figures must be two vectors of the same length, got {a.shape}, {b.shape}."
         )
     defined = ~(np.isnan(a) | np.isnan(b))
     return a[defined], b[defined]
 
 
-def wilcoxon(a: Any, b: Any, *, method: str = "auto") -> float:
-    """Give the two-sided p-value of Wilcoxon's signed-rank test; equal pairs are left out.
+def wilcoxon(a: Any, b: Any, *, method: Literal["auto", "exact", "approx"] = "auto") -> float:
+    """Compute the two-sided p-value of Wilcoxon's signed-rank test.
 
-    Pairs with an undefined figure (NaN) do not count; NaN if none is left.
+    Equal pairs are left out, and so are pairs with an undefined figure (NaN).
 
-    ``method="approx"`` is the normal approximation, which the papers used: with 30 pairs its
-    smallest value is 1.73e-6.
+    Parameters
+    ----------
+    a : array-like of shape (n_splits,)
+        Figures of the first method.
+    b : array-like of shape (n_splits,)
+        Figures of the second method on the same splits.
+    method : {"auto", "exact", "approx"}, default="auto"
+        How the p-value is computed, as in :func:`scipy.stats.wilcoxon`. "approx" is the normal
+        approximation, which the papers used: with 30 pairs its smallest value is 1.73e-6.
+
+    Returns
+    -------
+    float
+        The p-value. It is 1 if all pairs are equal, and NaN if all pairs are undefined.
 
     Examples
     --------
@@ -76,11 +119,32 @@ def wilcoxon(a: Any, b: Any, *, method: str = "auto") -> float:
 
 
 def paired_t(a: Any, b: Any, *, test_over_train: float = 0.0) -> float:
-    """Give the two-sided p-value of the paired t-test.
+    """Compute the two-sided p-value of the paired t-test.
 
-    Random splits of one data set overlap, so that their figures are not independent and the plain
-    test is too sure of itself. ``test_over_train``, the ratio of the two sizes, corrects for it
-    (Nadeau and Bengio, 2003): the variance 1/n becomes 1/n + test_over_train.
+    Random splits of one data set overlap, so their figures are not independent and the plain test
+    finds differences too easily. The correction of Nadeau and Bengio (2003) replaces the variance
+    1/n by 1/n + test_over_train.
+
+    Parameters
+    ----------
+    a : array-like of shape (n_splits,)
+        Figures of the first method.
+    b : array-like of shape (n_splits,)
+        Figures of the second method on the same splits.
+    test_over_train : float, default=0.0
+        Number of test samples divided by the number of training samples. 0 is the plain test.
+
+    Returns
+    -------
+    float
+        The p-value. It is NaN for fewer than two pairs.
+
+    Examples
+    --------
+    >>> from eigenlabel.comparison import paired_t
+    >>> a, b = [0.5, 0.6, 0.7, 0.8], [0.4, 0.6, 0.5, 0.6]
+    >>> round(paired_t(a, b), 3), round(paired_t(a, b, test_over_train=0.5), 3)
+    (0.08, 0.229)
     """
     check_number("test_over_train", test_over_train, 0)
     difference = np.subtract(*_pairs(a, b))
@@ -101,6 +165,22 @@ def compare_pair(
 ) -> Pair:
     """Compare the figures of two methods on the same splits.
 
+    Parameters
+    ----------
+    a : array-like of shape (n_splits,)
+        Figures of the first method.
+    b : array-like of shape (n_splits,)
+        Figures of the second method.
+    greater_is_better : bool, default=True
+        Whether larger figures are better.
+    test_over_train : float, default=0.0
+        Correction of the t-test for overlapping splits (:func:`paired_t`).
+
+    Returns
+    -------
+    Pair
+        The mean lead of the first method, wins, ties, losses and p-values.
+
     Examples
     --------
     >>> from eigenlabel.comparison import compare_pair
@@ -119,8 +199,18 @@ def compare_pair(
     )
 
 
-def holm(p_values: Any) -> np.ndarray:
-    """Adjust p-values of several tests by Holm's method; NaN stays NaN and does not count.
+def holm(p_values: Any) -> Floats:
+    """Adjust the p-values of several tests by Holm's method.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (n_tests,)
+        The p-values. NaN stays NaN and does not count as a test.
+
+    Returns
+    -------
+    ndarray of shape (n_tests,)
+        The adjusted p-values.
 
     Examples
     --------
@@ -139,13 +229,24 @@ def holm(p_values: Any) -> np.ndarray:
 def friedman(
     table: Mapping[str, Any], *, greater_is_better: bool = True, level: float = 0.05
 ) -> Ranking:
-    """Rank three or more methods over several data sets (Friedman's test, Nemenyi's difference).
+    """Rank three or more methods over several data sets.
+
+    Friedman's test asks whether the methods differ at all, and Nemenyi's critical difference which
+    of them do.
 
     Parameters
     ----------
-    table : method -> figures, one for each data set in the same order
-    greater_is_better : bool
-    level : of the critical difference
+    table : dict of str to array-like of shape (n_datasets,)
+        Maps a method to its figures, in the same order of data sets for all methods.
+    greater_is_better : bool, default=True
+        Whether larger figures are better.
+    level : float, default=0.05
+        Significance level of the critical difference.
+
+    Returns
+    -------
+    Ranking
+        Average ranks, the test, and groups of methods that do not differ significantly.
 
     Examples
     --------
@@ -172,8 +273,8 @@ def friedman(
     )
 
 
-def _groups(methods: tuple[str, ...], ranks: np.ndarray, cd: float) -> tuple[tuple[str, ...], ...]:
-    """List the longest runs of methods whose ranks lie within ``cd``."""
+def _groups(methods: tuple[str, ...], ranks: Floats, cd: float) -> tuple[tuple[str, ...], ...]:
+    """List the largest groups of methods whose ranks lie within ``cd``, in the order of rank."""
     order = np.argsort(ranks, kind="stable")
     groups, reach = [], -1
     for i in range(len(order)):
@@ -184,11 +285,31 @@ def _groups(methods: tuple[str, ...], ranks: np.ndarray, cd: float) -> tuple[tup
     return tuple(groups)
 
 
-Figures = dict[str, dict[str, dict[int, float]]]
+Figures = dict[str, dict[str, dict[int, float]]]  # data set -> method -> split -> figure
 
 
 def collect(records: Sequence[Mapping[str, Any]], metric: str) -> Figures:
-    """Sort the figures of one metric: data -> method -> split -> figure, failed runs left out."""
+    """Collect the figures of one metric from records.
+
+    Parameters
+    ----------
+    records : list of dict
+        Records of :func:`eigenlabel.experiment.run`. Failed runs are left out.
+    metric : str
+        Name of the metric.
+
+    Returns
+    -------
+    dict
+        Maps a data set, a method and a split to the figure. Undefined figures are NaN.
+
+    Examples
+    --------
+    >>> from eigenlabel.comparison import collect
+    >>> record = {"data": "d", "method": "ridge", "split": 0, "metrics": {"f1_macro": 0.5}}
+    >>> collect([record], "f1_macro")
+    {'d': {'ridge': {0: 0.5}}}
+    """
     found: Figures = {}
     for record in records:
         if metric in record.get("metrics", {}):
@@ -199,7 +320,28 @@ def collect(records: Sequence[Mapping[str, Any]], metric: str) -> Figures:
 
 
 def paired(a: Mapping[int, float], b: Mapping[int, float]) -> tuple[list[float], list[float]]:
-    """Give the figures of two methods on the splits that both have."""
+    """Return the figures of two methods on the splits that both have.
+
+    Parameters
+    ----------
+    a : dict of int to float
+        Maps a split to the figure of the first method.
+    b : dict of int to float
+        Maps a split to the figure of the second method.
+
+    Returns
+    -------
+    first : list of float
+        Figures of the first method, in the order of splits.
+    second : list of float
+        Figures of the second method on the same splits.
+
+    Examples
+    --------
+    >>> from eigenlabel.comparison import paired
+    >>> paired({0: 0.5, 1: 0.6}, {1: 0.7, 2: 0.8})
+    ([0.6], [0.7])
+    """
     common = sorted(set(a) & set(b))
     return [a[s] for s in common], [b[s] for s in common]
 
@@ -207,24 +349,40 @@ def paired(a: Mapping[int, float], b: Mapping[int, float]) -> tuple[list[float],
 def summarise(
     records: Sequence[Mapping[str, Any]], metrics: Sequence[str], reference: str | None = None
 ) -> dict[str, Any]:
-    """Sum up records: means and deviations, comparisons with a reference method, ranks.
+    """Summarise records: means and deviations, comparisons with a reference method, ranks.
 
     Parameters
     ----------
-    records : of :func:`eigenlabel.experiment.run`
-    metrics : names of metrics in them
-    reference : method that the others are compared with, the first one by default
+    records : list of dict
+        Records of :func:`eigenlabel.experiment.run`.
+    metrics : list of str
+        Names of metrics in the records.
+    reference : str or None, default=None
+        Name of the method that the others are compared with. None is the first method.
 
     Returns
     -------
-    dict : metric -> ``means`` (data -> method -> (mean, std, n)), ``against`` (data -> method ->
-        :class:`Pair` of the reference against it, with Holm's correction over all of them in
-        ``holm``), ``ranking`` (a :class:`Ranking` over data sets, or over the splits of a single
-        one; None where there is too little for it)
+    dict
+        Maps a metric to a dict. Its key ``means`` maps a data set and a method to (mean, standard
+        deviation, number of splits); ``against`` maps a data set and a method to the :class:`Pair`
+        of the reference and the method; ``holm`` maps (data set, method) to the p-value of
+        Wilcoxon's test, adjusted over all these pairs; ``ranking`` is a :class:`Ranking` over data
+        sets, or over the splits of a single one, or None if there are too few figures.
+
+    Examples
+    --------
+    >>> from eigenlabel.comparison import summarise
+    >>> records = [
+    ...     {"data": "d", "method": method, "split": split, "metrics": {"f1_macro": value}}
+    ...     for method, values in {"ridge": (0.5, 0.6), "svm": (0.4, 0.5)}.items()
+    ...     for split, value in enumerate(values)
+    ... ]
+    >>> summarise(records, ["f1_macro"])["f1_macro"]["against"]["d"]["svm"].wins
+    2
     """
     methods = list(dict.fromkeys(r["method"] for r in records))
     if not methods:
-        raise ValueError("No records to sum up.")
+        raise ValueError("There are no records to summarise.")
     reference = methods[0] if reference is None else reference
     if reference not in methods:
         raise ValueError(f"No records of {reference!r}; there are: {', '.join(methods)}.")
@@ -264,7 +422,7 @@ def _summarise(
     }
 
 
-def _moments(values: Any) -> tuple[float, float, int]:
+def _moments(values: Iterable[float]) -> tuple[float, float, int]:
     v = np.array(list(values), dtype=float)
     v = v[~np.isnan(v)]
     if not v.size:

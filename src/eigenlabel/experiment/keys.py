@@ -72,13 +72,10 @@ def _digest(source: Any, folder: Path) -> Any:
 
 
 def _digest_array(A: Matrix) -> str:
-    if sp.issparse(A):
-        rows: Matrix = sp.csr_array(A)
-        shape, parts = rows.shape, [rows.data, rows.indices, rows.indptr]
-    else:
-        dense = np.ascontiguousarray(A)
-        shape, parts = dense.shape, [dense]
-    digest = hashlib.sha256(repr(shape).encode())
+    sparse: bool = sp.issparse(A)
+    A = sp.csr_array(A) if sparse else np.ascontiguousarray(A)
+    parts = (A.data, A.indices, A.indptr) if sparse else (A,)
+    digest = hashlib.sha256(repr(A.shape).encode())
     for part in parts:
         digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()

@@ -29,7 +29,7 @@ class Plan:
 
     ``str(plan)`` is a summary with one line for each data set and method.
 
-    Attributes
+    Parameters
     ----------
     tasks : list of Task
         All tasks.

@@ -172,4 +172,4 @@ def count_splits(protocol: Protocol, data: Data) -> int:
 
 def to_dense(Y: Matrix) -> Matrix:
     """Return a label matrix as a dense array."""
-    return Y.toarray() if sp.issparse(Y) else np.asarray(Y)
+    return Y.toarray() if hasattr(Y, "toarray") else np.asarray(Y)

@@ -29,7 +29,7 @@ from eigenlabel.preprocessing import make_preparation, prepared_views
 class Task:
     """A method on one split of a data set.
 
-    Attributes
+    Parameters
     ----------
     key : str
         Digest of everything that decides the figures of the run, and the number of the split.
@@ -94,7 +94,7 @@ def execute(protocol: Protocol, task: Task, threads: int) -> dict[str, Any]:
 class Fitted(NamedTuple):
     """A method fitted to one split: the model, its predictions for the test samples, its cost.
 
-    Attributes
+    Parameters
     ----------
     model : estimator
         The fitted model.

@@ -12,7 +12,7 @@ from eigenlabel.reproduce.contests import Contest
 from eigenlabel.reproduce.curves import Curves
 from eigenlabel.reproduce.tables import Table, all_data
 
-Kind = TypeVar("Kind", Table, Contest, Curves)
+Kind = TypeVar("Kind", bound=Table | Contest | Curves)
 
 
 def _files(data: Data) -> list[str]:

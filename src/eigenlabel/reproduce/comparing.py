@@ -10,18 +10,18 @@ from eigenlabel.comparison import collect, paired, wilcoxon
 from eigenlabel.experiment import load_data
 from eigenlabel.linalg._types import Floats
 from eigenlabel.metrics import METRICS
+from eigenlabel.reproduce.contests import LEVEL
 from eigenlabel.reproduce.published_figures import Figure, published
 from eigenlabel.reproduce.tables import Table
 
 COUNTS = ("labels", "features", "samples", "most_positives", "fewest_positives")
-LEVEL = 0.05  # of the tests whose p-values are compared
 Records = Sequence[dict[str, Any]]
 
 
 class Row(NamedTuple):
     """A published figure and ours.
 
-    Attributes
+    Parameters
     ----------
     dataset : str
         Name of the data set in the paper.

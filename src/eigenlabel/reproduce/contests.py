@@ -15,14 +15,14 @@ from eigenlabel.metrics import METRICS
 from eigenlabel.reproduce.published_figures import Figure, published
 from eigenlabel.reproduce.tables import all_data, check_known
 
-LEVEL = 0.05
+LEVEL = 0.05  # significance level of all tests
 Order = dict[str, float]  # method -> mean
 
 
 class Standing(NamedTuple):
     """A method on a data set, and the comparison of the reference with it, here and in the paper.
 
-    Attributes
+    Parameters
     ----------
     data : str
         Name of the data set.

@@ -11,7 +11,7 @@ PAPERS = "eigenlabel.reproduce.papers"
 class Figure(NamedTuple):
     """A published number.
 
-    Attributes
+    Parameters
     ----------
     dataset : str
         Name of the data set in the table.

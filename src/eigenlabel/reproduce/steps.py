@@ -1,4 +1,7 @@
-"""Estimators that only the protocols of the papers need: steps around a projection or a model."""
+"""Estimators that only the protocols of the papers need: steps around a projection or a model.
+
+scikit-learn has no type annotations, so mypy does not know the base classes.
+"""
 
 from math import ceil
 from typing import Any
@@ -13,10 +16,10 @@ from eigenlabel.experiment.tuning import LastFits
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.linalg._types import Floats, Matrix
 
-_widest = LastFits(2)
+_widest = LastFits(2)  # projections that AtShare reuses
 
 
-class AtDimensionOfMDDM(TransformerMixin, BaseEstimator):
+class AtDimensionOfMDDM(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A projection to the dimension that MDDM needs for 99.9% of the dependence.
 
     Zhang and Zhou (2010) compare all methods at this dimension. MDDM uses the kernel of the
@@ -94,7 +97,7 @@ class AtDimensionOfMDDM(TransformerMixin, BaseEstimator):
         return self.projection_.transform(X)
 
 
-class OnGaussianKernel(TransformerMixin, BaseEstimator):
+class OnGaussianKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Gaussian kernel values with the training samples, after a projection of the same width.
 
     One kernel matrix serves the SVMs of all labels.
@@ -172,7 +175,7 @@ class OnGaussianKernel(TransformerMixin, BaseEstimator):
         return kernel
 
 
-class AtShare(TransformerMixin, BaseEstimator):
+class AtShare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A projection to a share of the dimension of the original features.
 
     The projection to the widest share is fitted once for all shares, because the directions are
@@ -224,7 +227,7 @@ def _fit(projection: Any, X: Any, y: Any) -> Any:
     return projection.fit(X, y)
 
 
-class ViewChoice(ClassifierMixin, BaseEstimator):
+class ViewChoice(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier on one of the views, or on all views as if they were one.
 
     Parameters
