@@ -369,7 +369,7 @@ def test_categories_and_columns_go_with_the_model(tmp_path, capsys, monkeypatch)
     assert len(out.splitlines()) == 4
     assert not (tmp_path / "-").exists()
     assert err == (
-        "note: 'colour': 2 cells count as missing, as their value is none of 'blue', 'red'\n"
+        "note: 'colour': 2 cells count as missing, because the value is not one of 'blue', 'red'\n"
     )
     assert run("predict", tmp_path / "m.skops", tmp_path / "new.csv", "--top", 3) == 2
     assert "--top must be between 1 and 2" in capsys.readouterr().err

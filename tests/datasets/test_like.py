@@ -125,7 +125,8 @@ def test_values_of_an_arff_list_are_matched_by_name(tmp_path):
     data = load(test, like=like)
     np.testing.assert_array_equal(data.X.ravel(), [0, 1, np.nan, np.nan])
     assert data.categories == {"c": ("red", "blue")}
-    assert data.notes == ("'c': 1 cells count as missing, as their value is none of 'red', 'blue'",)
+    why = "because the value is not one of 'red', 'blue'"
+    assert data.notes == (f"'c': 1 cell counts as missing, {why}",)
     test.write_text(arff(("c", "{blue,red}"), label, rows="{0 red}\n"))
     with pytest.raises(DataError, match="'c' has the values 'blue', 'red', in like 'red', 'blue'"):
         load(test, like=like)

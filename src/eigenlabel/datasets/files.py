@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenlabel.inputs.messages import Message, Parameter
 from eigenlabel.inputs.progress import progress
 from eigenlabel.linalg.machine import memory_limit
 
@@ -32,7 +33,7 @@ class DataError(ValueError):
 
     def __init__(self, path: Any, reason: str, line: int | None = None) -> None:
         place = f"{path}" if line is None else f"{path}, line {line}"
-        super().__init__(f"{place}: {reason}")
+        super().__init__(Message(f"{place}: ", reason))
         self.path, self.reason, self.line = path, reason, line
 
 
@@ -218,7 +219,8 @@ def _decode_some(path: Path, decoder: Any, chunk: bytes, encoding: str, number: 
 def _not_text(path: Any, error: UnicodeDecodeError, encoding: str, first: int = 1) -> DataError:
     line = error.object.count(b"\n", 0, error.start) + first
     byte, encoding = error.object[error.start], encoding.removesuffix("-sig")
-    return DataError(path, f"not {encoding} text (byte {byte:#04x}); pass encoding=", line)
+    reason = Message(f"not {encoding} text (byte {byte:#04x}); pass ", Parameter("encoding", ...))
+    return DataError(path, reason, line)
 
 
 def _binary(path: Any) -> DataError:

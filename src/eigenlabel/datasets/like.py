@@ -9,8 +9,10 @@ import scipy.sparse as sp
 from eigenlabel.datasets.dataset import Dataset
 from eigenlabel.datasets.files import DataError, number_names
 from eigenlabel.datasets.tables.roles import show
+from eigenlabel.inputs.messages import Count, Message, Parameter
 
 NO_LABELS = "no labels in the file"
+LIKE = Parameter("like")
 
 
 def skips_labels(path: Any, like: Any, labelled: bool, there: bool = True) -> bool:
@@ -32,7 +34,11 @@ def about_labels(labelled: bool) -> tuple[str, ...]:
 
 def unknown_values(name: str, count: int, values: Any) -> str:
     """Give the note on values of a category that like does not have."""
-    return f"{name!r}: {count} cells count as missing, as their value is none of {show(values)}"
+    return Message(
+        f"{name!r}: ",
+        Count(count, "cell counts", "cells count"),
+        f" as missing, because the value is not one of {show(values)}",
+    )
 
 
 def match(path: Any, data: Dataset, like: Any) -> Dataset:
@@ -47,12 +53,14 @@ def match(path: Any, data: Dataset, like: Any) -> Dataset:
         found = np.asarray(getattr(data, f"{what}_names"), dtype=str)
         wanted = np.asarray(getattr(like, f"{what}_names"), dtype=str)
         if len(found) != len(wanted):
-            raise DataError(path, f"{len(found)} {what}s, like has {len(wanted)}")
+            reason = Message(f"{len(found)} {what}s, ", LIKE, f" has {len(wanted)}")
+            raise DataError(path, reason)
         different = np.flatnonzero(found != wanted)
         if len(different) and (found != number_names(path, len(found))).any():
             j = different[0]
             mine, theirs = str(found[j]), str(wanted[j])
-            raise DataError(path, f"{what} {j} is {mine!r}, in like it is {theirs!r}")
+            reason = Message(f"{what} {j} is {mine!r}, in ", LIKE, f" it is {theirs!r}")
+            raise DataError(path, reason)
         names[f"{what}_names"] = wanted
     return _match_categories(path, replace(data, **names), like)
 
@@ -65,7 +73,8 @@ def _match_categories(path: Any, data: Dataset, like: Any) -> Dataset:
         if tuple(values) == wanted:
             continue
         if not wanted or sp.issparse(X):  # what is not stored of a sparse column is its first value
-            raise DataError(path, f"{name!r} has the values {show(values)}, in like {show(wanted)}")
+            reason = f"{name!r} has the values {show(values)}, in "
+            raise DataError(path, Message(reason, LIKE, f" {show(wanted)}"))
         position = {value: float(i) for i, value in enumerate(wanted)}
         new = np.array([*(position.get(value, np.nan) for value in values), np.nan])
         j = data.feature_names.tolist().index(name)

@@ -38,6 +38,7 @@ from eigenlabel.datasets.reading import all_options, pipe_pieces, remember
 from eigenlabel.datasets.tables.assemble import fix_separator, to_dataset
 from eigenlabel.datasets.tables.columns import Table
 from eigenlabel.datasets.tables.roles import Options, kept_names
+from eigenlabel.inputs.messages import Message, Parameter
 from eigenlabel.inputs.validation import check_number
 
 LATIN = "latin-1"  # in which every byte is a character
@@ -173,8 +174,15 @@ def _svmlight_pieces(
         except DataError as error:
             if None not in given or not batch.before:
                 raise
-            hint = "as in the first piece; pass n_features and n_labels, or like"
-            raise DataError(path, f"{error.reason} ({hint})", error.line) from error
+            hint = Message(
+                "as in the first piece; pass ",
+                Parameter("n_features", ...),
+                " and ",
+                Parameter("n_labels", ...),
+                ", or ",
+                Parameter("like", ...),
+            )
+            raise DataError(path, Message(error.reason, " (", hint, ")"), error.line) from error
         data = name_svmlight(path, X, Y, beside, given, zero_based)
         sizes = Sizes(data.X.shape[1], data.Y.shape[1], zero_based)  # later pieces are like this
         yield match(path, data, like)

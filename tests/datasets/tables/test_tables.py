@@ -342,7 +342,8 @@ def test_a_value_that_like_does_not_know_counts_as_missing(write):
     np.testing.assert_array_equal(test.X, [[1, 1], [1, np.nan], [2, np.nan], [3, np.nan]])
     assert test.categories == {"colour": ("blue", "red")}
     (note,) = test.notes
-    assert note == "'colour': 2 cells count as missing, as their value is none of 'blue', 'red'"
+    why = "because the value is not one of 'blue', 'red'"
+    assert note == f"'colour': 2 cells count as missing, {why}"
 
 
 @both

@@ -18,6 +18,7 @@ from eigenlabel.datasets.files import (
 )
 from eigenlabel.datasets.like import about_labels, match, no_labels, skips_labels
 from eigenlabel.datasets.reading import reader
+from eigenlabel.inputs.messages import Message, Parameter
 
 SUFFIX, LABELS = ".hvecs", "annot"
 
@@ -91,9 +92,8 @@ def load_hvecs(
         )
         return match(path, data, like)
     if labels is None:
-        raise DataError(
-            path, "where are the labels? There is no *_annot.hvecs beside; pass labels="
-        )
+        reason = "where are the labels? There is no *_annot.hvecs beside; pass "
+        raise DataError(path, Message(reason, Parameter("labels", ...)))
     Y = _read(labels)
     if len(Y) != len(X):
         raise DataError(labels, f"labels of {len(Y)} samples, features of {len(X)}")

@@ -30,6 +30,7 @@ from eigenlabel.datasets.files import (
 from eigenlabel.datasets.like import match, no_labels, skips_labels
 from eigenlabel.datasets.reading import reader
 from eigenlabel.datasets.tables.columns import is_too_large
+from eigenlabel.inputs.messages import Message, Parameter
 
 MAX_DIGITS = 18
 LARGEST = 2**31  # of what the compiled parser takes as an index
@@ -97,10 +98,13 @@ def _label_matrix(
     odd = np.flatnonzero(~(whole & (ids < most)))
     if len(odd):
         at = odd[0]
-        reason = "not a number from 0" if n_labels is None else f"not between 0 and {most - 1}"
-        if n_labels is None and whole[at]:
-            reason = "too many for a file of this size; pass n_labels if it is right"
-        raise lines.fault(path, f"label {ids[at]:.15g} is {reason}", ends, at)
+        reason = Message("not a number from 0")
+        if n_labels is not None:
+            reason = Message(f"not between 0 and {most - 1}")
+        elif whole[at]:
+            given = Parameter("n_labels", ...)
+            reason = Message("too many for a file of this size; pass ", given, " if it is right")
+        raise lines.fault(path, Message(f"label {ids[at]:.15g} is ", reason), ends, at)
     whole = ids.astype(np.int64)
     m = int(n_labels if n_labels is not None else whole.max(initial=-1) + 1)
     Y = sp.csr_array((np.ones(len(ids), dtype=np.int8), whole, ends), shape=(len(rows), m))
@@ -118,15 +122,21 @@ def _feature_matrix(path: Any, lines: Lines, X: Any, sizes: Sizes) -> tuple[sp.c
         zero_based = lowest == 0
     first = 0 if zero_based else 1
     if lowest < first:
-        reason = "feature 0, but they count from 1; pass zero_based=True if they do not"
+        reason = Message(
+            "feature 0, but they count from 1; pass ",
+            Parameter("zero_based", True),
+            " if they do not",
+        )
         raise lines.fault(path, reason, X.indptr, int(indices.argmin()))
     width = int(indices.max(initial=first - 1)) + 1 - first
     most = max(MANY_FEATURES, text_size(path)) if n_features is None else n_features
     if width > most:
         at = int(indices.argmax())
-        reason = f"feature {indices[at]} beyond the {n_features} features"
+        reason = Message(f"feature {indices[at]} beyond the {n_features} features")
         if n_features is None:
-            reason = f"feature {indices[at]} in a small file; pass n_features if it is right"
+            given = Parameter("n_features", ...)
+            small = f"feature {indices[at]} in a small file; pass "
+            reason = Message(small, given, " if it is right")
         raise lines.fault(path, reason, X.indptr, at)
     shape = (X.shape[0], width if n_features is None else n_features)
     return sp.csr_array((X.data, indices - first, X.indptr), shape=shape), bool(zero_based)

@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from eigenlabel.datasets.dataset import Dataset
 from eigenlabel.datasets.files import DataError, name_array
-from eigenlabel.datasets.like import about_labels, no_labels, skips_labels
+from eigenlabel.datasets.like import LIKE, about_labels, no_labels, skips_labels
 from eigenlabel.datasets.tables.columns import Dates, Lists, Table, Words, read_filled, without
 from eigenlabel.datasets.tables.features import column_block, odd_cell
 from eigenlabel.datasets.tables.roles import (
@@ -25,6 +25,7 @@ from eigenlabel.datasets.tables.roles import (
     show,
     unknown,
 )
+from eigenlabel.inputs.messages import Message, Parameter, join
 from eigenlabel.inputs.validation import check_choice
 
 SEPARATORS = ("|", ";", ",")
@@ -52,7 +53,7 @@ def to_dataset(table: Table, options: Options, like: Any = None, source: str = "
     blocks, categories, types = _blocks(table, roles, options, like, notes)
     X, names, views, words = _join(blocks, table.height, roles.text, like)
     if X.shape[1] == 0:
-        raise DataError(table.path, "; ".join(["no column is left for the features", *notes]))
+        raise DataError(table.path, join("; ", ["no column is left for the features", *notes]))
     return Dataset(
         X=X,
         Y=Y,
@@ -92,7 +93,12 @@ def _labels(
         if known is None and options.separator:
             notes += _about_separator(table.words(roles.cells), roles.cells, options.separator)
         lists = _label_lists(table, roles.cells, options.separator, notes)
-        return _match_labels(table, lists, known, "; pass separator= if it was cut wrongly")
+        return _match_labels(
+            table,
+            lists,
+            known,
+            Message("; pass ", Parameter("separator", ...), " if it was cut wrongly"),
+        )
     names = list(roles.columns) if known is None else known
     for name in names:
         if name not in roles.columns:
@@ -117,13 +123,18 @@ def _label_column(table: Table, name: str, allowed: bool) -> np.ndarray:
     """Read a column of 0 and 1, and of nothing (NaN) where that is allowed."""
     column = table.column(name)
     if isinstance(column, Lists):
-        raise table.fault(f"label {name!r} holds lists, not 0 and 1; pass labels={name!r}")
+        reason = f"label {name!r} holds lists, not 0 and 1; pass "
+        raise table.fault(Message(reason, Parameter("labels", name)))
     if isinstance(column, Words) and (numbers := read_filled(column)) is not None:
         column = numbers
     if isinstance(column, Words):
         row, value = odd_cell(column)
-        hint = f"; pass labels={name!r} if its cells name the labels"
-        raise table.fault(f"label {name!r} must be 0 or 1, found {shorten(value)}{hint}", row)
+        reason = Message(
+            f"label {name!r} must be 0 or 1, found {shorten(value)}; pass ",
+            Parameter("labels", name),
+            " if its cells name the labels",
+        )
+        raise table.fault(reason, row)
     if isinstance(column, Dates):
         raise table.fault(f"label {name!r} holds dates, not 0 and 1")
     odd = ~np.isin(column, (0, 1))
@@ -131,10 +142,11 @@ def _label_column(table: Table, name: str, allowed: bool) -> np.ndarray:
         odd &= ~np.isnan(column)
     if odd.any():
         row = int(np.argmax(odd))
-        value = f"{column[row]:g}"
+        value = Message(f"{column[row]:g}")
         if np.isnan(column[row]):
-            value = "nothing; pass missing_labels='nan' if that means not observed"
-        raise table.fault(f"label {name!r} must be 0 or 1, found {value}", row)
+            observe = Parameter("missing_labels", "nan")
+            value = Message("nothing; pass ", observe, " if that means not observed")
+        raise table.fault(Message(f"label {name!r} must be 0 or 1, found ", value), row)
     return column
 
 
@@ -178,8 +190,12 @@ def _about_separator(words: Words, name: str, separator: str) -> tuple[str, ...]
     if counts[other] <= total / 10:
         return ()
     return (
-        f"no cell of {name!r} holds the separator {separator!r}, but {counts[other]:,} of "
-        f"{total:,} hold {other!r}; pass separator={other!r} if it stands between labels",
+        Message(
+            f"no cell of {name!r} holds the separator {separator!r}, but {counts[other]:,} of "
+            f"{total:,} hold {other!r}; pass ",
+            Parameter("separator", other),
+            " if it stands between labels",
+        ),
     )
 
 
@@ -187,9 +203,13 @@ def _about_others(words: Words, name: str, chosen: str) -> tuple[str, ...]:
     """Return notes on the other separators that occur beside the one that was chosen."""
     counts, total = _count_separators(without(words, lambda v: bool(LIST.fullmatch(v.strip()))))
     return tuple(
-        f"labels in {name!r} are cut at {chosen!r}, but {count:,} of {total:,} cells hold "
-        f"{other!r}; pass separator={other!r} if that stands between labels, else "
-        f"separator={chosen!r}"
+        Message(
+            f"labels in {name!r} are cut at {chosen!r}, but {count:,} of {total:,} cells hold "
+            f"{other!r}; pass ",
+            Parameter("separator", other),
+            " if that stands between labels, else ",
+            Parameter("separator", chosen),
+        )
         for other, count in counts.items()
         if count and other != chosen
     )
@@ -210,7 +230,10 @@ def _label_lists(table: Table, name: str, separator: str | None, notes: list[str
         found = _find_separator(words) if separator is None else separator
         parts = [v.split(found) if found else [v] for v in words.values]
         if separator is None and not found and sum(" " in v.strip() for v in words.values) > 1:
-            notes.append(f"labels in {name!r} may hold blanks; pass separator=' ' to cut there")
+            cut = Parameter("separator", " ")
+            notes.append(
+                Message(f"labels in {name!r} may hold blanks; pass ", cut, " to cut there")
+            )
     parts = [[p.strip() for p in part if p.strip()] for part in parts]
     values = sorted({p for part in parts for p in part})
     position = {value: i for i, value in enumerate(values)}
@@ -239,7 +262,8 @@ def _match_labels(
     if (columns < 0).any():
         at = int(np.argmax(columns < 0))
         label = names[members[at]]
-        reason = f"{unknown('label', label, known)} (labels have to be those of like{hint})"
+        unheard = f"{unknown('label', label, known)} (labels have to be those of "
+        reason = Message(unheard, LIKE, hint, ")")
         raise table.fault(reason, int(rows[at]))
     ones = np.ones(len(rows), dtype=np.int8)
     Y = sp.coo_array((ones, (rows, columns)), shape=(table.height, len(known))).tocsr()
@@ -269,7 +293,8 @@ def _blocks(
         taken = set(columns)
         left_out = [name for name in roles.features if name not in taken]
         if left_out:
-            notes.append(f"columns left out, as like does not have them: {show(left_out)}")
+            absent = f" does not have them: {show(left_out)}"
+            notes.append(Message("columns left out, as ", LIKE, absent))
     return blocks, categories, types
 
 
@@ -314,8 +339,12 @@ def _check_texts(table: Table, there: list[str], text: Any, like: Any) -> None:
     missing = [name for name in wanted if name not in there]
     if missing or not there:
         which = f" {show(missing or getattr(like, 'words', {}))}".rstrip()
-        hint = "pass text= if it is called otherwise"
-        raise DataError(table.path, f"no column of text{which}, whose words are features; {hint}")
+        reason = Message(
+            f"no column of text{which}, whose words are features; pass ",
+            Parameter("text", ...),
+            " if it is called otherwise",
+        )
+        raise DataError(table.path, reason)
 
 
 def _split_texts(like: Any) -> list[str]:

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigenlabel.datasets.files import DataError
+from eigenlabel.inputs.messages import Message, Parameter
 
 NUMBER = re.compile(
     r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)", re.I | re.A
@@ -236,8 +237,11 @@ def to_column(table: Table, name: str, cells: Sequence[Any], rows: Sequence[int]
 def refusal(table: Table, name: str, kind: str) -> DataError:
     """Make the error for a column that can be neither features nor labels."""
     return table.fault(
-        f"column {name!r} holds {kind}; features are numbers, words or dates, labels are words or "
-        f"lists of words. Turn it into these, or leave it out with drop={name!r}"
+        Message(
+            f"column {name!r} holds {kind}; features are numbers, words or dates, labels are words "
+            "or lists of words. Turn it into these, or leave it out with ",
+            Parameter("drop", name),
+        )
     )
 
 

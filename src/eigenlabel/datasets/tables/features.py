@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from eigenlabel.datasets.files import DataError
-from eigenlabel.datasets.like import unknown_values
+from eigenlabel.datasets.like import LIKE, unknown_values
 from eigenlabel.datasets.tables.columns import (
     Dates,
     Lists,
@@ -20,6 +20,7 @@ from eigenlabel.datasets.tables.columns import (
 )
 from eigenlabel.datasets.tables.odd import Odd, about_absent, known_numbers, settle
 from eigenlabel.datasets.tables.roles import Options, shorten, show
+from eigenlabel.inputs.messages import Message, Parameter
 from eigenlabel.linalg.machine import memory_limit
 
 MANY_VALUES, MANY_SAMPLES = 0.5, 20
@@ -93,8 +94,11 @@ def _read_dates(table: Table, name: str, words: Words) -> Dates:
     slashes = next((value for value in words.values if "/" in value), None)
     if slashes is not None:
         raise table.fault(
-            f"column {name!r} holds dates such as {shorten(slashes)}, whose order of day and month "
-            f"is unknown; write 2024-01-31, or leave it out with drop={name!r}"
+            Message(
+                f"column {name!r} holds dates such as {shorten(slashes)}, whose order of day and "
+                "month is unknown; write 2024-01-31, or leave it out with ",
+                Parameter("drop", name),
+            )
         )
     days = [read_date(value) for value in words.values]
     if None in days:
@@ -113,8 +117,13 @@ def _names_samples(name: str, words: Words, odd: Odd | None, notes: list[str]) -
         notes.append(odd.note("left out, as every sample has another value"))
         return True
     notes.append(
-        f"column {name!r} has another value in every sample: left out; pass text={name!r} to count "
-        f"its words, samples={name!r} if it names the samples"
+        Message(
+            f"column {name!r} has another value in every sample: left out; pass ",
+            Parameter("text", name),
+            " to count its words, ",
+            Parameter("samples", name),
+            " if it names the samples",
+        )
     )
     return True
 
@@ -127,8 +136,15 @@ def _positions(
         notes.append(odd.note("read as categories"))
     elif len(words.values) > max(MANY_SAMPLES, MANY_VALUES * table.height):
         notes.append(
-            f"column {name!r} has {len(words.values):,} different values in {table.height:,} "
-            f"samples; pass text={name!r} to count words, samples={name!r} or drop={name!r}"
+            Message(
+                f"column {name!r} has {len(words.values):,} different values in {table.height:,} "
+                "samples; pass ",
+                Parameter("text", name),
+                " to count words, ",
+                Parameter("samples", name),
+                " or ",
+                Parameter("drop", name),
+            )
         )
     return np.where(words.codes < 0, np.nan, words.codes)
 
@@ -144,7 +160,8 @@ def _known_values(
     if strange.any() and strict:
         row = int(np.argmax(strange))
         value = shorten(words.values[words.codes[row]])
-        raise table.fault(f"{name!r} is {value}, not one of {show(values)}; pass like=", row)
+        reason = f"{name!r} is {value}, not one of {show(values)}; pass "
+        raise table.fault(Message(reason, Parameter("like", ...)), row)
     if strange.any():
         notes.append(unknown_values(name, int(strange.sum()), values))
     return found
@@ -154,7 +171,7 @@ def _not_numbers(table: Table, name: str, column: Any) -> DataError:
     if isinstance(column, Lists):
         return refusal(table, name, "lists")
     if isinstance(column, Dates):
-        return table.fault(f"column {name!r} holds dates, not numbers as in like")
+        return table.fault(Message(f"column {name!r} holds dates, not numbers as in ", LIKE))
     row, value = odd_cell(column)
     return table.fault(f"{name!r} is {shorten(value)}, not a number", row)
 

@@ -18,6 +18,7 @@ from eigenlabel.datasets.tables.columns import (
     without,
 )
 from eigenlabel.datasets.tables.roles import shorten
+from eigenlabel.inputs.messages import Message, Parameter
 
 MOST = 0.9  # of the cells of a column are numbers, so that the others are odd
 LONGEST = 40  # characters of a number that somebody wrote
@@ -36,7 +37,7 @@ class Odd(NamedTuple):
 
     def note(self, fate: str) -> str:
         """Return the note that says what became of the column."""
-        return f"{self.reason}: it is {fate}; {self.advice}"
+        return Message(self.reason, f": it is {fate}; ", self.advice)
 
 
 def settle(
@@ -72,7 +73,10 @@ def known_numbers(table: Table, name: str, words: Words, notes: list[str]) -> np
     notes += about_absent(table, name, words, MISSING)
     if holds_codes(words):
         notes.append(
-            f"column {name!r} holds codes with leading zeros, which are read as numbers as in like"
+            Message(
+                f"column {name!r} holds codes with leading zeros, which are read as numbers as in ",
+                Parameter("like"),
+            )
         )
     return numbers
 
@@ -94,7 +98,8 @@ def _find_odd(table: Table, name: str, words: Words) -> Odd | None:
     if all(plain):
         found = _first(table, words, [CODE.fullmatch(v) is not None for v in words.values])
         reason = f"column {name!r} holds codes with leading zeros, {found}"
-        return Odd(reason, f"remove the zeros if they are numbers, or pass drop={name!r}")
+        drop = Parameter("drop", name)
+        return Odd(reason, Message("remove the zeros if they are numbers, or pass ", drop))
     if table.typed:
         advice += " and turn the column into numbers or dates"
     for kind, fits in (

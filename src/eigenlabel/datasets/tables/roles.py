@@ -11,6 +11,7 @@ import numpy as np
 
 from eigenlabel.datasets.files import DataError
 from eigenlabel.datasets.tables.columns import Lists, Table, Words, holds_codes, read_filled
+from eigenlabel.inputs.messages import Message, Parameter
 
 LABEL_NAMES = ("labels", "label", "tags")
 LABEL_PREFIX, SAMPLE_NAME = "label:", "sample:name"  # how our own files name their columns
@@ -167,10 +168,17 @@ def _find_labels(
     numbered = all(re.fullmatch(r"[-+.\deE]+", name) for name in names)
     raise DataError(
         table.path,
-        "which columns are labels? Pass labels='column' if the labels of a sample stand in one "
-        "column, labels=['a', 'b'] or labels='a_*' for columns of 0 and 1. "
-        + ("The first line must name the columns; here it holds " if numbered else "There are ")
-        + show(names),
+        Message(
+            "which columns are labels? Pass ",
+            Parameter("labels", "column"),
+            " if the labels of a sample stand in one column, ",
+            Parameter("labels", ["a", "b"]),
+            " or ",
+            Parameter("labels", "a_*"),
+            " for columns of 0 and 1. ",
+            "The first line must name the columns; here it holds " if numbered else "There are ",
+            show(names),
+        ),
     )
 
 

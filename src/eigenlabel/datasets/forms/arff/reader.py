@@ -31,6 +31,7 @@ from eigenlabel.datasets.forms.words import (
 from eigenlabel.datasets.like import about_labels, match, no_labels, skips_labels
 from eigenlabel.datasets.reading import reader
 from eigenlabel.datasets.tables.columns import is_too_large
+from eigenlabel.inputs.messages import Message, Parameter
 from eigenlabel.inputs.validation import check_choice
 
 NUMERIC = ("numeric", "real", "integer")
@@ -349,8 +350,11 @@ def _label_columns(
     if match is None:
         raise DataError(
             path,
-            "which attributes are labels? There is no XML file beside it and no '-C n' in its "
-            "relation name; pass xml=",
+            Message(
+                "which attributes are labels? There is no XML file beside it and no '-C n' in its "
+                "relation name; pass ",
+                Parameter("xml", ...),
+            ),
         )
     count, is_label = int(match.group(1)), np.zeros(len(names), dtype=bool)
     if not 0 < abs(count) < len(names):
@@ -417,9 +421,11 @@ class ArffReader:
         Y.eliminate_zeros()
         odd = Y.data[(Y.data != 1) & ~(np.isnan(Y.data) & self.missing)]
         if odd.size:
-            hint = "; pass missing_labels='nan' if '?' means not observed"
-            hint = hint if np.isnan(odd[0]) else ""
-            raise DataError(self.path, f"labels must be 0 or 1, found {odd[0]:g}{hint}")
+            reason = Message(f"labels must be 0 or 1, found {odd[0]:g}")
+            if np.isnan(odd[0]):
+                observe = Parameter("missing_labels", "nan")
+                reason += Message("; pass ", observe, " if '?' means not observed")
+            raise DataError(self.path, reason)
         return Y, self.names[self.is_label], ()
 
 
