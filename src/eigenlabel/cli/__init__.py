@@ -1,6 +1,6 @@
-"""The command line: words in, calls out, an exit code; no mathematics.
+"""The command line: it reads options, calls the library and returns an exit code.
 
-Exit codes: 0 done, 1 failed, 2 called wrongly.
+The exit codes are 0 for success, 1 for a failure and 2 for a wrong call.
 """
 
 import argparse
@@ -9,47 +9,53 @@ import sys
 from collections.abc import Sequence
 
 from eigenlabel import __version__
-from eigenlabel.cli import datasets, demo, models, runs
-from eigenlabel.cli.common import Parser, UsageError, in_options
+from eigenlabel.cli import compare, datasets, demo, models, report, reproduce
+from eigenlabel.cli.messages import describe
+from eigenlabel.cli.options import Parser, UsageError
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="eigenlabel",
         description="Multi-label learning through the subspace that labels share.",
-        epilog="Begin with: eigenlabel demo. 'eigenlabel COMMAND --help' explains a command.",
+        epilog="Start with: eigenlabel demo. 'eigenlabel COMMAND --help' explains a command.",
     )
     parser.add_argument("--version", action="version", version=f"eigenlabel {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for part in (demo, models, runs, datasets):
-        part.add_parser(commands)
+    for module in (demo, models, compare, reproduce, report, datasets):
+        module.add_commands(commands)
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and give its exit code."""
-    for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a sign gets its number
+    """Run the command line and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):  # characters the terminal lacks are printed as codes
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    parsed = argparse.Namespace()
     try:
         parsed = _parser().parse_args(arguments)
         parsed.run(parsed)
-        if sys.stdout is not None:  # as it is after: eigenlabel ... >&-
+        if sys.stdout is not None:  # it is None after: eigenlabel ... >&-
             sys.stdout.flush()
-    except SystemExit as stop:  # argparse: help, version, or a wrong call
+    except SystemExit as stop:  # argparse stops after --help, --version and wrong options
         return int(stop.code or 0)
-    except BrokenPipeError as error:  # the reader has seen enough, as in: eigenlabel ... | head
-        if error.filename is not None:  # of a FIFO that was named as the output
-            print(f"eigenlabel: {error}", file=sys.stderr)
-            return 1
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    except BrokenPipeError as error:
+        return _end_of_pipe(error)
     except KeyboardInterrupt as stopped:
-        kept = str(stopped) or "what was finished is kept"
+        kept = str(stopped) or "finished work is kept"
         print(f"eigenlabel: stopped; {kept}", file=sys.stderr)
         return 1
     except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
-        wrong = isinstance(error, UsageError)  # speaks of options already
-        print(f"eigenlabel: {error if wrong else in_options(str(error))}", file=sys.stderr)
-        return 2 if wrong else 1
+        print(f"eigenlabel: {describe(error, parsed)}", file=sys.stderr)
+        return 2 if isinstance(error, UsageError) else 1
     return 0
+
+
+def _end_of_pipe(error: BrokenPipeError) -> int:
+    """Return the exit code after the reader of a pipe has closed it."""
+    if error.filename is not None:  # a named pipe that is the output file
+        print(f"eigenlabel: {error}", file=sys.stderr)
+    else:  # standard output, for instance in: eigenlabel ... | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1

@@ -1,7 +1,6 @@
-"""``python -m eigenlabel.cli``."""
-
-import sys
+"""Run the command line as ``python -m eigenlabel.cli``."""
 
 from eigenlabel.cli import main
 
-sys.exit(main())
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,4 +1,4 @@
-"""What a contest of methods on other data than a paper's shows, as tables."""
+"""Tables of a contest: the methods of a paper on other data than the paper's."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from eigenlabel.cli.common import format_table
+from eigenlabel.cli.tables import format_note, format_table
 from eigenlabel.reproduce import Contest, Standing
 from eigenlabel.reproduce.contests import LEVEL
 
 
 def print_contest(contest: Contest, records: Sequence[dict[str, Any]], form: str) -> None:
-    """Print our figures with tests, the paper's, and how far their orders agree."""
+    """Print our results with tests, the results of the paper, and how far their orders agree."""
     print(contest.title + "\n")
     standings = contest.standings(records)
     for metric in contest.all_metrics():
@@ -29,7 +29,7 @@ def print_contest(contest: Contest, records: Sequence[dict[str, Any]], form: str
         print(_verdicts(contest, [row for row in standings if row.metric == metric], metric))
     print()
     for note in contest.notes:
-        print(f"- note: {note}" if form == "markdown" else f"note: {note}")
+        print(format_note(f"note: {note}", form))
 
 
 def _header(contest: Contest, metric: str) -> tuple[str, ...]:
@@ -53,7 +53,7 @@ def _row(row: Standing, width: int) -> tuple[str, ...]:
 
 
 def _print_paper(contest: Contest, metric: str, form: str) -> None:
-    """Print the paper's figures, which stand by themselves: they are of other data."""
+    """Print the results of the paper in a table of their own, because their data differ."""
     orders = contest.orders()[metric]
     rows = [
         (m.name, *(f"{order[m.name]:.1f}" if m.name in order else "" for order in orders.values()))
@@ -72,10 +72,11 @@ def _print_agreement(taus: dict[tuple[str, str], float], metric: str, form: str)
 
 
 def _verdicts(contest: Contest, rows: Sequence[Standing], metric: str) -> str:
-    """Sum up what became of the findings that the paper has on all its data sets."""
+    """Return how many findings that the paper has on all its data sets hold here."""
     found = Counter(row.verdict for row in rows if row.verdict)
     return (
-        f"{metric}: {contest.reference} against another method, as on all data sets of the paper "
-        f"and tried on each one here: {found['holds']} of {sum(found.values())} findings hold, "
-        f"{found['reversed']} are reversed, {found['open']} are open (p >= {LEVEL:g})."
+        f"{metric}: {contest.reference} against another method. Of the {sum(found.values())} "
+        f"findings that the paper has on all its data sets, tested on each data set here, "
+        f"{found['holds']} hold, {found['reversed']} are reversed, and {found['open']} are open "
+        f"(p >= {LEVEL:g})."
     )

@@ -1,22 +1,24 @@
-"""The command ``eigenlabel datasets``: list, describe, fetch and find known data sets."""
+"""``eigenlabel datasets``: list, describe, download and find known data sets."""
 
 import argparse
 import json
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from eigenlabel.cli.common import UsageError, choose
+from eigenlabel.cli.options import Commands, UsageError, choose
+from eigenlabel.cli.tables import format_table
 from eigenlabel.datasets import data_folder, fetch, find, known
 from eigenlabel.datasets.registry import Entry, get
 from eigenlabel.reproduce import CONTESTS, FIGURES, TABLES, data_sets, get_table
 
 
-def add_parser(commands: argparse._SubParsersAction) -> None:
-    """Register ``datasets`` and its subcommands."""
+def add_commands(commands: Commands) -> None:
+    """Add the command ``datasets`` and its actions."""
     datasets = commands.add_parser(
         "datasets",
-        help="list, describe, fetch and find known data sets",
-        description="Known data sets lie in the folder EIGENLABEL_DATA, or in the user's cache.",
+        help="list, describe, download and find known data sets",
+        description="Known data sets are stored in the folder EIGENLABEL_DATA, or in the user's "
+        "cache.",
     )
     actions = datasets.add_subparsers(dest="action", required=True, metavar="ACTION")
 
@@ -24,36 +26,36 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         "list",
         help="list the known data sets",
         description="List the known data sets: name, samples x features x labels, whether all "
-        "files are here, and the tables of papers that use it.",
+        "files are on this computer, and the tables of papers that use the data set.",
     )
-    listing.add_argument("--json", action="store_true", help="everything known, as JSON")
+    listing.add_argument("--json", action="store_true", help="print all that is known, as JSON")
     listing.set_defaults(run=_list)
 
     info = actions.add_parser(
         "info",
         help="describe a data set",
-        description="Describe a data set: source, terms, sizes, defects, and its files.",
+        description="Describe a data set: source, licence, sizes, defects and files.",
     )
     info.add_argument("name", metavar="NAME")
-    info.add_argument("--check", action="store_true", help="compare the checksums of its files")
+    info.add_argument("--check", action="store_true", help="verify the checksums of its files")
     info.set_defaults(run=_info)
 
     fetching = actions.add_parser(
         "fetch",
-        help="fetch data sets",
-        description="Fetch data sets over https, check them, and print the paths of their files. "
-        "What is there already is not fetched again; a broken transfer is continued.",
+        help="download data sets",
+        description="Download data sets over https, check them, and print the paths of their "
+        "files. Existing files are kept, and an interrupted download is continued.",
     )
     fetching.add_argument("names", metavar="NAME", nargs="*")
     fetching.add_argument(
-        "--all-for", metavar="TABLE", help="all data sets of a paper's table, such as mddm-table1"
+        "--all-for", metavar="TABLE", help="all data sets of a table, such as mddm-table1"
     )
     fetching.set_defaults(run=_fetch)
 
     path = actions.add_parser(
         "path",
         help="print the paths of a data set's files",
-        description="Print the paths of a data set's files, one a line; fails if one is missing.",
+        description="Print the paths of a data set's files, one per line. Fails if one is missing.",
     )
     path.add_argument("name", metavar="NAME")
     path.set_defaults(run=_path)
@@ -64,18 +66,15 @@ def _list(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps([asdict(e) | {"here": e.here(folder)} for e in entries], indent=2))
         return
-    rows = [("name", "samples x features x labels", "here", "serves")]
+    header, rows = ("name", "samples x features x labels", "here", "used by"), []
     for entry in entries:
         here = "yes" if entry.here(folder) else "no"
         rows.append((entry.name, _shape(entry), here, _tables(entry.serves)))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        print("  ".join(cells).rstrip())
+    print(format_table(header, rows))
 
 
 def _shape(entry: Entry) -> str:
-    """Write the size of a data set, or the range of its several sets."""
+    """Return the size of a data set, or the ranges of sizes if it consists of several sets."""
     if "all" in entry.counts:
         whole = entry.counts["all"]
         return f"{whole.samples} x {whole.features} x {whole.labels}"
@@ -86,7 +85,7 @@ def _shape(entry: Entry) -> str:
 
 
 def _tables(serves: Iterable[str]) -> str:
-    """Write tables with the numbers of one paper together: mddm-table1,2,7,8."""
+    """Return the names of tables, with the numbers of a paper joined: mddm-table1,2,7,8."""
     numbers: dict[str, set[int]] = {}
     for table in serves:
         paper, number = table.split("-table")
@@ -99,7 +98,7 @@ def _info(arguments: argparse.Namespace) -> None:
     print(f"{entry.name}: {entry.title}")
     print(f"home:     {entry.home}")
     print(f"licence:  {entry.licence}")
-    print(f"serves:   {' '.join(entry.serves) or 'no table of the papers'}")
+    print(f"used by:  {' '.join(entry.serves) or 'no table of the papers'}")
     for defect in entry.defects:
         print(f"defect:   {defect}")
     if entry.how:
@@ -121,27 +120,28 @@ def _info(arguments: argparse.Namespace) -> None:
 
 
 def _fetch(arguments: argparse.Namespace) -> None:
-    names = [*arguments.names, *_serving(arguments.all_for)]
+    names = [*arguments.names, *_used_by(arguments.all_for)]
     if not names:
-        raise UsageError("name the data sets to fetch, or pass --all-for TABLE")
+        raise UsageError("name the data sets to download, or pass --all-for TABLE")
     failures = []
     for name in names:
         try:
             print(*fetch(name), sep="\n", flush=True)
-        except ValueError as error:  # the others may still be had
+        except ValueError as error:  # the other downloads may still succeed
             failures.append(str(error))
     if failures:
         raise ValueError("\n".join(failures))
 
 
-def _serving(table: str | None) -> list[str]:
+def _used_by(table: str | None) -> list[str]:
+    """Return the names of the data sets that a table uses."""
     if table is None:
         return []
-    names = (*TABLES, *CONTESTS, *FIGURES)
-    found = get_table(choose("table", table, names, "'eigenlabel reproduce --list'"))
+    tables = (*TABLES, *CONTESTS, *FIGURES)
+    found = get_table(choose("table", table, tables, "'eigenlabel reproduce --list'"))
     names = [e.name for e in known().values() if table in e.serves] or data_sets(found)
     if not names:
-        raise ValueError(f"No known data set serves {table}: {found.status()}.")
+        raise ValueError(f"{table} uses no known data set: {found.status()}.")
     return names
 
 

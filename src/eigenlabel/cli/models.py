@@ -1,4 +1,4 @@
-"""``fit``, ``tune``, ``predict`` and ``evaluate``: models from files, in files."""
+"""``eigenlabel fit``, ``tune``, ``predict`` and ``evaluate``: models from data files."""
 
 import argparse
 import json
@@ -10,24 +10,27 @@ from typing import Any
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from eigenlabel import SharedSubspaceClassifierCV, catalogue, distributed, report, thresholds
-from eigenlabel.cli.common import (
+from eigenlabel.cli.messages import print_notes
+from eigenlabel.cli.options import (
+    Commands,
     UsageError,
-    add_data_options,
-    check_output,
     choose,
-    data_path,
-    dense,
-    format_table,
-    in_options,
     integers,
     numbers,
     parse_settings,
     positive,
-    read_data,
-    reader_options,
 )
 from eigenlabel.cli.pages import about, evaluated, model_sections
 from eigenlabel.cli.predictions import FORMS, write_predictions
+from eigenlabel.cli.reading import (
+    add_data_options,
+    check_output,
+    data_path,
+    dense,
+    read_data,
+    reader_options,
+)
+from eigenlabel.cli.tables import format_table
 from eigenlabel.datasets import DataError, Dataset
 from eigenlabel.datasets.writing import is_standard_output
 from eigenlabel.inputs.progress import watched
@@ -39,22 +42,29 @@ EVERYDAY = ("shared-subspace", "shared-subspace-rbf", "ridge", "linear-svm", "lo
 
 
 class _ListMethods(argparse.Action):
-    """Print all methods and stop, as --help does."""
+    """The option that prints all methods and exits, as --help does."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         rows = [(name, method.about) for name, method in catalogue.METHODS.items()]
-        print(format_table(("method", "what"), rows))
+        print(format_table(("method", "description"), rows))
         parser.exit()
 
 
-def add_parser(commands: argparse._SubParsersAction) -> None:
-    """Register the four commands."""
+def add_commands(commands: Commands) -> None:
+    """Add the four commands."""
+    _add_fit(commands)
+    _add_tune(commands)
+    _add_predict(commands)
+    _add_evaluate(commands)
+
+
+def _add_fit(commands: Commands) -> None:
     fit = commands.add_parser(
         "fit",
         help="fit a method to a data file and save the model",
-        description="Fit any method of the catalogue, as it is or with --set.",
+        description="Fit any method of the catalogue. --set changes its parameters.",
     )
-    _add_fitting(fit)
+    _add_fitting_options(fit)
     known = "; ".join(f"{name}: {catalogue.METHODS[name].about}" for name in EVERYDAY)
     fit.add_argument(
         "--method",
@@ -63,84 +73,131 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         help=f"{known}; --list-methods lists all (default shared-subspace)",
     )
     fit.add_argument(
-        "--list-methods", action=_ListMethods, nargs=0, help="list all methods and stop"
+        "--list-methods", action=_ListMethods, nargs=0, help="list all methods and exit"
     )
-    fit.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter")
+    fit.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="set a parameter of the method; may be repeated",
+    )
     fit.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="collect the statistics on the workers of a Dask scheduler, such as tcp://host:8786; "
-        "for the methods shared-subspace and ridge",
+        help="compute the statistics of the data on the workers of a Dask scheduler, such as "
+        "tcp://host:8786; for the methods shared-subspace and ridge",
     )
     fit.set_defaults(run=_fit)
 
+
+def _add_tune(commands: Commands) -> None:
     tune = commands.add_parser(
         "tune",
-        help="tune a shared-subspace model on a data file, with a page that shows it",
-        description="Cross-validate the whole grid of alpha, beta and dimension exactly, fit the "
-        "best point with its thresholds, and show the surface and the labels on a page.",
+        help="tune a shared-subspace model on a data file, and optionally write a page",
+        description="Compute the exact cross-validated score of every alpha, beta and dimension "
+        "of a grid, and fit the best model with its thresholds. A page can show the scores and "
+        "the labels.",
     )
-    _add_fitting(tune)
-    tune.add_argument("--report", metavar="PAGE", help="write an HTML page")
-    tune.add_argument("--alphas", type=numbers, metavar="A,B,...", help="0,1e-6,...,1,inf")
-    tune.add_argument("--betas", type=numbers, metavar="A,B,...", help="0,1e-6,...,1")
-    tune.add_argument("--dimensions", type=integers, metavar="R,S,...", help="by the papers' rule")
-    tune.add_argument("--cv", type=positive, default=5, metavar="K", help="folds (default 5)")
+    _add_fitting_options(tune)
+    tune.add_argument("--report", metavar="PAGE", help="write an HTML page to this file")
+    tune.add_argument(
+        "--alphas", type=numbers, metavar="A,B,...", help="values of alpha (0,1e-6,...,1,inf)"
+    )
+    tune.add_argument(
+        "--betas", type=numbers, metavar="A,B,...", help="values of beta (0,1e-6,...,1)"
+    )
+    tune.add_argument(
+        "--dimensions",
+        type=integers,
+        metavar="R,S,...",
+        help="numbers of shared components (by default they follow the rule of the papers)",
+    )
+    tune.add_argument(
+        "--cv", type=positive, default=5, metavar="K", help="number of folds (default 5)"
+    )
     tune.add_argument(
         "--scoring",
         choices=METRICS,
         default="f1_macro",
         metavar="METRIC",
-        help=f"to tune for: {', '.join(METRICS)} (default f1_macro)",
+        help=f"the metric to optimise: {', '.join(METRICS)} (default f1_macro)",
     )
-    tune.add_argument("--threshold", default="mixed", choices=thresholds.RULES)
+    tune.add_argument(
+        "--threshold",
+        default="mixed",
+        choices=thresholds.RULES,
+        help="rule of the decision thresholds (default mixed)",
+    )
     tune.add_argument("--kernel", default="linear", help="linear, rbf, poly, ... (default linear)")
     tune.add_argument(
-        "--gamma", type=float, help="width of the rbf kernel, 1 / features by default"
+        "--gamma", type=float, help="coefficient of the rbf kernel (default 1 / features)"
     )
     tune.set_defaults(run=_tune)
 
+
+def _add_predict(commands: Commands) -> None:
     predict = commands.add_parser(
         "predict",
         help="predict the labels of a data file with a saved model",
-        description="Predict piece by piece: the file may be larger than memory.",
+        description="Predict the samples in pieces, so that the file may be larger than memory.",
     )
-    predict.add_argument("model", metavar="MODEL")
-    predict.add_argument("data", metavar="DATA")
-    predict.add_argument("-o", "--output", metavar="FILE", help="- or nothing: standard output")
-    predict.add_argument("--format", choices=FORMS, help="by the output's name, else csv")
-    predict.add_argument("--scores", action="store_true", help="write every label's score too")
+    predict.add_argument("model", metavar="MODEL", help="the model file")
+    predict.add_argument("data", metavar="DATA", help="the samples to predict")
     predict.add_argument(
-        "--top", type=positive, metavar="K", help="the K best labels, not the decided"
+        "-o", "--output", metavar="FILE", help="output file (default -: standard output)"
     )
     predict.add_argument(
-        "--rows", type=positive, default=4096, help="samples a piece (default 4096)"
+        "--format",
+        choices=FORMS,
+        help="output format (by default it follows from the name of the output, or is csv)",
+    )
+    predict.add_argument(
+        "--scores", action="store_true", help="also write the score of every label"
+    )
+    predict.add_argument(
+        "--top",
+        type=positive,
+        metavar="K",
+        help="write the K labels with the best scores instead of the predicted labels",
+    )
+    predict.add_argument(
+        "--rows", type=positive, default=4096, help="samples per piece (default 4096)"
     )
     add_data_options(predict)
     predict.set_defaults(run=_predict)
 
+
+def _add_evaluate(commands: Commands) -> None:
     evaluate = commands.add_parser(
         "evaluate",
         help="compare a saved model's predictions with the labels of a data file",
-        description="Print every metric; docs/api/metrics.md tells their conventions.",
+        description="Print every metric. docs/api/metrics.md explains their conventions.",
     )
-    evaluate.add_argument("model", metavar="MODEL")
-    evaluate.add_argument("data", metavar="DATA")
-    evaluate.add_argument("--json", action="store_true", help="for machines")
-    evaluate.add_argument("--report", metavar="PAGE", help="write an HTML page")
+    evaluate.add_argument("model", metavar="MODEL", help="the model file")
+    evaluate.add_argument("data", metavar="DATA", help="the labelled samples")
+    evaluate.add_argument("--json", action="store_true", help="print the metrics as JSON")
+    evaluate.add_argument("--report", metavar="PAGE", help="write an HTML page to this file")
     add_data_options(evaluate)
     evaluate.set_defaults(run=_evaluate)
 
 
-def _add_fitting(parser: argparse.ArgumentParser) -> None:
+def _add_fitting_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "data", metavar="DATA", help="a file, a known data set (see 'datasets list'), or debtags"
     )
     parser.add_argument(
-        "-o", "--output", metavar="MODEL", required=True, help="such as model.skops"
+        "-o",
+        "--output",
+        metavar="MODEL",
+        required=True,
+        help="the model file to write, such as model.skops",
     )
     parser.add_argument(
-        "--prepare", choices=PREPARATIONS, default="auto", help="of features (default auto)"
+        "--prepare",
+        choices=PREPARATIONS,
+        default="auto",
+        help="preparation of the features (default auto)",
     )
     add_data_options(parser)
 
@@ -156,8 +213,7 @@ def _fit_and_save(arguments: argparse.Namespace, method: Any) -> tuple[SavedMode
     check_output(arguments.output, arguments.data)
     data = read_data(arguments.data, reader_options(arguments))
     print(data)
-    for note in data.notes:
-        print(f"note: {in_options(note)}")
+    print_notes(data.notes, stream=sys.stdout)
     _check_folds(arguments.data, data, method)
     prepare = make_preparation(arguments.prepare, data.X, **data.layout)
     views = prepared_views(prepare, data.views, data.X.shape[1])
@@ -186,31 +242,31 @@ def _fit_and_save(arguments: argparse.Namespace, method: Any) -> tuple[SavedMode
 
 
 def _check_folds(name: str, data: Dataset, method: Any) -> None:
-    """Refuse fewer samples than folds before anything is fitted."""
+    """Raise DataError if there are fewer samples than folds, before anything is fitted."""
     n, folds = data.X.shape[0], getattr(method, "cv", None)
     if isinstance(folds, int) and n < folds:
-        hint = "tune has --cv for fewer, fit has --set cv=2"
+        hint = "use fewer with tune --cv or fit --set cv=2"
         raise DataError(name, f"{n} samples are too few for {folds} folds; {hint}")
 
 
 def _fit_on_cluster(prepare: Any, method: Any, data: Dataset, address: str) -> Pipeline:
-    """Prepare the samples here and collect their statistics there."""
-    model = make_pipeline(prepare, method)  # not fitted as a whole, but its steps are
+    """Prepare the samples in this process, and compute their statistics on the workers."""
+    model = make_pipeline(prepare, method)  # its steps are fitted one by one
     X = model[:-1].fit_transform(data.X, dense(data.Y))
     with distributed.connect(address) as client:
         if not client.scheduler_info()["workers"]:
-            print(f"waiting for workers of the scheduler at {address}")
+            print(f"waiting for workers to connect to the scheduler at {address}")
             distributed.wait_for_workers(client)
         distributed.fit(method, X, dense(data.Y)).finish()
     return model
 
 
-def _tell(saved: SavedModel, seconds: float, output: str) -> None:
+def _print_fit(saved: SavedModel, seconds: float, output: str) -> None:
     chosen = catalogue.chosen_parameters(saved.model).items()
     if chosen:
         words = (f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}" for k, v in chosen)
         print("chosen: " + ", ".join(words))
-    print(f"fitted in {seconds:.1f} s, saved in {output}")
+    print(f"fitted in {seconds:.1f} s, saved to {output}")
 
 
 def _fit(arguments: argparse.Namespace) -> None:
@@ -224,7 +280,7 @@ def _fit(arguments: argparse.Namespace) -> None:
         )
     method = catalogue.make(arguments.method, settings)
     saved, _, seconds = _train(arguments, method)
-    _tell(saved, seconds, arguments.output)
+    _print_fit(saved, seconds, arguments.output)
 
 
 def _tune(arguments: argparse.Namespace) -> None:
@@ -243,7 +299,7 @@ def _tune(arguments: argparse.Namespace) -> None:
     tuned = saved.model[-1]
     points = len(tuned.cv_results_["params"])
     print(f"held-out {arguments.scoring}: {tuned.best_score_:.4f}, best of {points} grid points")
-    _tell(saved, seconds, arguments.output)
+    _print_fit(saved, seconds, arguments.output)
     if arguments.report:
         page = report.page(
             f"Tuned on {data.source}",
@@ -261,7 +317,9 @@ def _predict(arguments: argparse.Namespace) -> None:
     check_output(arguments.output, arguments.data, arguments.model)
     saved = load_model(arguments.model)
     if arguments.top is not None and not 1 <= arguments.top <= len(saved.label_names):
-        raise UsageError(f"--top must be between 1 and {len(saved.label_names)}, the labels")
+        raise UsageError(
+            f"--top must be between 1 and {len(saved.label_names)}, the number of labels"
+        )
     path = data_path(arguments.data)
     count, notes = write_predictions(
         saved,
@@ -273,18 +331,16 @@ def _predict(arguments: argparse.Namespace) -> None:
         top=arguments.top,
         rows=arguments.rows,
     )
-    for note in notes:  # not among the predictions, which may be on standard output
-        print(f"note: {in_options(note)}", file=sys.stderr)
+    print_notes(notes)
     if arguments.output:
-        print(f"{count} samples predicted, in {arguments.output}")
+        print(f"{count} samples predicted, written to {arguments.output}")
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:
     check_output(arguments.report, arguments.data, arguments.model)
     saved = load_model(arguments.model)
     data = read_data(arguments.data, reader_options(arguments), like=saved)
-    for note in data.notes:
-        print(f"note: {in_options(note)}", file=sys.stderr)
+    print_notes(data.notes)
     found, sections = evaluated(saved, data)
     if arguments.json:
         print(json.dumps(found))

@@ -1,4 +1,4 @@
-"""What the commands show on their pages."""
+"""The pages that commands write: their sections and their notes on the run."""
 
 import argparse
 import os
@@ -25,7 +25,7 @@ from eigenlabel.persistence import SavedModel
 
 
 def about(arguments: argparse.Namespace) -> dict[str, str]:
-    """Tell how a page came about."""
+    """Return what a page states about its origin: command, date, versions and machine."""
     versions = {"eigenlabel": __version__, "Python": platform.python_version()}
     versions |= {m.__name__: m.__version__ for m in (np, scipy, sklearn)}
     return {
@@ -36,8 +36,16 @@ def about(arguments: argparse.Namespace) -> dict[str, str]:
     }
 
 
+def write_page(
+    title: str, sections: list[dict[str, Any]], path: str, arguments: argparse.Namespace
+) -> None:
+    """Write a page and print its path."""
+    page = report.page(title, sections, about=about(arguments))
+    print(f"page: {report.write(page, path)}")
+
+
 def peak_mib() -> float | None:
-    """Give the most memory this process had at once, in MiB, where it is known."""
+    """Return the peak memory of this process in MiB, or None if it is unknown."""
     try:
         import resource  # noqa: PLC0415  not on Windows
     except ImportError:
@@ -47,7 +55,7 @@ def peak_mib() -> float | None:
 
 
 def model_sections(tuned: Any, data: Dataset, seconds: float) -> list[dict[str, Any]]:
-    """Show a tuned shared-subspace model by its own training data: all figures are held out."""
+    """Return the sections on a tuned shared-subspace model, with held-out scores."""
     check_is_fitted(tuned)
     rows = np.flatnonzero(~np.isnan(tuned.oof_scores_).any(axis=1))
     Y, scores = data.Y[rows], tuned.oof_scores_[rows]
@@ -59,29 +67,29 @@ def model_sections(tuned: Any, data: Dataset, seconds: float) -> list[dict[str, 
     return [
         report.label_map(tuned, data.Y, names),
         report.surface(tuned),
-        report.per_label(Y, decided, names, title="Label by label, held out"),
+        report.per_label(Y, decided, names, title="Results by label, held out"),
         report.threshold_curves(Y, scores, tuned.thresholds_, names),
         resources,
     ]
 
 
 def _has_nan(Y: Any) -> bool:
-    return bool(np.isnan(Y.data if sp.issparse(Y) else Y).any())
+    matrix: Any = Y
+    return bool(np.isnan(matrix.data if sp.issparse(Y) else Y).any())
 
 
 def _not_observed() -> dict[str, Any]:
-    told = "Not all labels are observed: what is shown of each label alone is left out."
-    return report.text("Labels", told)
+    return report.text("Labels", "Not all labels are observed, so results by label are left out.")
 
 
 def evaluated(saved: SavedModel, data: Dataset) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    """Give a model's figures on data with known labels, and the sections that show them."""
+    """Return the metrics of a model on labelled data, and the sections that show them."""
     if not data.Y.sum():
-        raise ValueError(f"{data.source} has no labels to compare with.")
+        raise ValueError(f"{data.source} contains no labels to compare with.")
     scores, decided = (predict_with(saved, data.X, scores=which) for which in (True, False))
     found = evaluate(data.Y, scores, decided)
     rows = [[k, v, "higher" if METRICS[k].greater_is_better else "lower"] for k, v in found.items()]
-    sections = [report.table("All labels together", ["metric", "value", "better"], rows)]
+    sections = [report.table("Metrics over all labels", ["metric", "value", "better"], rows)]
     names = data.label_names
     model = saved.model[-1] if isinstance(saved.model, Pipeline) else saved.model
     return found, [*sections, *_model_sections(model, data.Y, names, scores, decided)]
@@ -90,7 +98,7 @@ def evaluated(saved: SavedModel, data: Dataset) -> tuple[dict[str, float], list[
 def _model_sections(
     model: Any, Y: Any, names: np.ndarray, scores: Any, decided: Any
 ) -> list[dict[str, Any]]:
-    """Show of a model what it has: label map, surface, thresholds; and each label on Y."""
+    """Return the sections that the attributes of a model allow, and the results by label on Y."""
     sections = []
     missing = _has_nan(Y)
     if hasattr(model, "eigenlabels_") and not missing:
@@ -106,11 +114,11 @@ def _model_sections(
 
 
 def example_sections(protocol: Protocol, method: str) -> list[dict[str, Any]]:
-    """Fit a method once more, to the first split of the first data set, and show it."""
+    """Return sections on one fit of a method: on the first split of the first data set."""
     data = protocol.data[0].name
     run = fit_split(protocol, data, method, 0)
     names = run.data.label_names
-    words = f"{method} on {data}, first split: the sections below show this one fit."
+    words = f"The sections below show one fit: {method} on the first split of {data}."
     sections = _model_sections(run.model, run.data.Y[run.test], names, run.scores, run.decided)
     return [report.text("A closer look", words), *sections]
 
@@ -118,7 +126,7 @@ def example_sections(protocol: Protocol, method: str) -> list[dict[str, Any]]:
 def comparison_sections(
     records: Sequence[Mapping[str, Any]], metrics: Sequence[str], reference: str | None = None
 ) -> list[dict[str, Any]]:
-    """Show the records of several methods: means, tests, ranks, time and memory."""
+    """Return sections on the records of several methods: means, tests, ranks, time and memory."""
     good = [r for r in records if "error" not in r]
     summary = summarise(good, metrics, reference)
     sections = [_means(data, summary) for data in dict.fromkeys(r["data"] for r in good)]
@@ -133,15 +141,15 @@ def comparison_sections(
                     ranking.ranks.tolist(),
                     ranking.critical_difference,
                     title=f"{metric}: average ranks over {over}",
-                    note=f"Friedman's test: p = {ranking.p_value:.3g}. Methods joined by a bar "
-                    "cannot be told apart (Nemenyi, 5%).",
+                    note=f"Friedman's test: p = {ranking.p_value:.3g}. The differences between "
+                    "methods joined by a bar are not significant (Nemenyi test, 5%).",
                 )
             )
     return [*sections, _resources(good), *_failures(records)]
 
 
 def _means(data: str, summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Put the methods on one data set side by side: a mean and a deviation for each metric."""
+    """Return a table of the methods on one data set: mean and deviation of each metric."""
     found = {m: part["means"].get(data, {}) for m, part in summary.items()}
     methods = dict.fromkeys(method for row in found.values() for method in row)
     rows, counts = [], set()
@@ -174,7 +182,7 @@ def _tests(metric: str, found: Mapping[str, Any], reference: str) -> list[dict[s
         return []
     title = f"{metric}: {reference} against the others"
     columns = ["data", "against", "lead", "wins / ties / losses", "Wilcoxon p", "after Holm"]
-    note = "Over the same splits. The t-test is corrected for overlapping training parts."
+    note = "All tests use the same splits. The t-test is corrected for overlapping training sets."
     return [report.table(title, [*columns, "t-test p"], rows, note=note)]
 
 
@@ -187,7 +195,7 @@ def _resources(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         peaks = [r["peak_mib"] for r in group if r["peak_mib"] is not None]
         seconds = float(np.median([sum(r["seconds"].values()) for r in group]))
         rows.append((f"{data}, {method}", seconds, max(peaks) if peaks else None))
-    return report.resources(rows, note="Median seconds of a run; most memory of any run.")
+    return report.resources(rows, note="Median time of a run, and largest peak memory of any run.")
 
 
 def _failures(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -195,4 +203,4 @@ def _failures(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     if not failed:
         return []
     rows = [[r["data"], r["method"], r["split"], r["error"]] for r in failed]
-    return [report.table("Runs that failed", ["data", "method", "split", "error"], rows)]
+    return [report.table("Failed runs", ["data", "method", "split", "error"], rows)]

@@ -1,11 +1,10 @@
-"""Predictions from files of any size to CSV, LIBSVM text or JSON lines."""
+"""Predictions for files of any size, as CSV, LIBSVM text or JSON lines."""
 
 import contextlib
 import csv
 import json
-import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
@@ -13,20 +12,23 @@ from typing import Any, TextIO
 import numpy as np
 import scipy.sparse as sp
 
-from eigenlabel.cli.common import UsageError, check_finite
+from eigenlabel.cli.options import UsageError
+from eigenlabel.cli.reading import check_finite
 from eigenlabel.datasets import iterate
 from eigenlabel.datasets.writing import writing
 from eigenlabel.experiment import scores_of
+from eigenlabel.inputs.messages import total
 from eigenlabel.persistence import SavedModel
 from eigenlabel.thresholds import top_labels
 
 FORMS = ("csv", "libsvm", "jsonl")
 SUFFIXES = {".csv": "csv", ".svm": "libsvm", ".libsvm": "libsvm", ".jsonl": "jsonl"}
-PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 SEPARATOR = "|"
-# What a model whose parts do not fit together raises besides ValueError and TypeError.
+# What a model with inconsistent parts raises, besides ValueError and TypeError.
 BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError)
-COUNTED = re.compile(r"(.*?)(?:(\d+)( cells.*))?", re.DOTALL)
+# A writer receives the sample, its labels and its scores, or None.
+Writer = Callable[[str | int, list[int], Any], None]
 
 
 def write_predictions(
@@ -40,55 +42,72 @@ def write_predictions(
     top: int | None,
     rows: int,
 ) -> tuple[int, list[str]]:
-    """Predict a file piece by piece; give the number of samples, and what is to be said of it."""
-    if Path(output or "").suffix in PACKED:
-        raise UsageError(
-            f"predictions are written as plain text, not as {Path(output or '').suffix}: choose "
-            "another name, or pipe them: eigenlabel predict ... -o - | gzip > FILE"
-        )
+    """Predict the samples of a file in pieces, and write the predictions.
+
+    Parameters
+    ----------
+    saved : SavedModel
+        The model.
+    data : str or Path
+        The file with the samples.
+    options : dict
+        Options of the reader.
+    output : str or None
+        The file to write; None is standard output.
+    form : str or None
+        One of ``FORMS``; by default it follows from the name of the output.
+    scores : bool
+        Whether to write the score of each label.
+    top : int or None
+        Number of labels with the best scores to write instead of the predicted ones.
+    rows : int
+        Number of samples in a piece.
+
+    Returns
+    -------
+    count : int
+        The number of samples.
+    notes : list of str
+        The notes of the reader on all pieces.
+    """
     form = form or SUFFIXES.get(Path(output or "").suffix, "csv")
     names = saved.label_names.tolist()
-    if form == "csv" and any(SEPARATOR in name for name in names):
-        raise ValueError(f"A label has {SEPARATOR!r} in its name: use --format jsonl.")
-    count, notes = 0, _Notes()
+    _check_output_form(output, form, names)
+    count, notes = 0, list[str]()
     pieces = iterate(data, rows=rows, like=saved, labelled=False, **options)
-    first = next(pieces)  # an unreadable file is told before anything is written
-    with _writing(output) as stream:
-        write = {"csv": _Csv, "libsvm": _Libsvm, "jsonl": _JsonLines}[form](stream, names, scores)
+    first = next(pieces)  # an unreadable file raises an error before anything is written
+    with _opened(output) as stream:
+        write = _writer(form, stream, names, scores)
         for piece in chain([first], pieces):
-            notes.add(piece.notes)
+            notes[:] = total([*notes, *piece.notes])
             check_finite(data, piece, count)
             found = predict_with(saved, piece.X, scores=True) if scores or top else None
             if found is None and (scores or top):
-                raise ValueError("The model gives no scores: leave --scores and --top out.")
-            for i, chosen in enumerate(_labels(saved, piece.X, found, top)):
+                raise ValueError("The model has no scores: omit --scores and --top.")
+            for i, chosen in enumerate(chosen_labels(saved, piece.X, found, top)):
                 sample = count if piece.sample_names is None else str(piece.sample_names[i])
                 write(sample, chosen, None if found is None or not scores else found[i])
                 count += 1
-    return count, notes.all()
+    return count, notes
 
 
-class _Notes:
-    """What is said of the pieces of a file: each remark once, with the sum of what it counts."""
-
-    def __init__(self) -> None:
-        self.counts: dict[tuple[str, str], int] = {}
-
-    def add(self, notes: Iterable[str]) -> None:
-        """Take the remarks on a piece."""
-        for note in notes:
-            begin, count, end = COUNTED.fullmatch(note).groups(default="")
-            self.counts[begin, end] = self.counts.get((begin, end), 0) + int(count or 0)
-
-    def all(self) -> list[str]:
-        """Give the remarks on all pieces."""
-        return [f"{begin}{count or ''}{end}" for (begin, end), count in self.counts.items()]
+def _check_output_form(output: str | None, form: str, names: list[str]) -> None:
+    """Raise an error if the name of the output or of a label does not suit the format."""
+    suffix = Path(output or "").suffix
+    if suffix in COMPRESSED:
+        raise UsageError(
+            f"predictions are written as plain text, not as {suffix}: choose another name, or "
+            "compress them in a pipe: eigenlabel predict ... -o - | gzip > FILE"
+        )
+    if form == "csv" and any(SEPARATOR in name for name in names):
+        raise ValueError(f"The name of a label contains {SEPARATOR!r}: use --format jsonl.")
 
 
 def predict_with(saved: SavedModel, X: Any, *, scores: bool) -> Any:
-    """Return the scores (None if the model has none) or the label sets, a column for each label.
+    """Return the scores or the label sets of X, with a column for each label.
 
-    A model file whose parts do not fit together raises ValueError or TypeError and nothing else.
+    The result is None if scores are requested and the model has none. A model file whose parts do
+    not fit together raises ValueError or TypeError and nothing else.
     """
     model, count = saved.model, len(saved.label_names)
     try:
@@ -104,20 +123,19 @@ def predict_with(saved: SavedModel, X: Any, *, scores: bool) -> Any:
     return found
 
 
-def _labels(
-    saved: SavedModel, X: Any, scores: np.ndarray | None, top: int | None
-) -> list[list[int]]:
-    """List each sample's labels: those decided, or the ``top`` ones with the best first."""
+def chosen_labels(saved: SavedModel, X: Any, scores: Any, top: int | None) -> list[list[int]]:
+    """Return the labels of each sample: the predicted ones, or the ``top`` best ones in order."""
     if top:
-        return top_labels(scores, top).tolist()
+        best: list[list[int]] = top_labels(scores, top).tolist()
+        return best
     decided = sp.csr_array(predict_with(saved, X, scores=False))
     decided.sort_indices()
     return [part.tolist() for part in np.split(decided.indices, decided.indptr[1:-1])]
 
 
 @contextlib.contextmanager
-def _writing(output: str | None) -> Iterator[TextIO]:
-    """Yield standard output, or a file that appears when all of it is written."""
+def _opened(output: str | None) -> Iterator[TextIO]:
+    """Yield standard output, or a file that appears only after it is complete."""
     if output is None and sys.stdout is None:
         raise UsageError("standard output is closed; pass -o FILE")
     if output is None:
@@ -127,40 +145,45 @@ def _writing(output: str | None) -> Iterator[TextIO]:
         yield stream
 
 
-class _Csv:
-    """``sample,labels`` with labels between bars, and a column for each score."""
-
-    def __init__(self, stream: TextIO, names: list[str], scores: bool) -> None:
-        self.names, self.out = names, csv.writer(stream, lineterminator="\n")
-        self.out.writerow(["sample", "labels", *(f"score:{n}" for n in names if scores)])
-
-    def __call__(self, sample: str | int, labels: list[int], scores: np.ndarray | None) -> None:
-        words = [] if scores is None else [f"{s:.6g}" for s in scores]
-        self.out.writerow([sample, SEPARATOR.join(self.names[j] for j in labels), *words])
+def _writer(form: str, stream: TextIO, names: list[str], scores: bool) -> Writer:
+    """Return the function that writes one sample in a format."""
+    if form == "csv":
+        return _csv_writer(stream, names, scores)
+    return _libsvm_writer(stream) if form == "libsvm" else _json_writer(stream, names)
 
 
-class _Libsvm:
-    """Label numbers from 0, scores as features from 1, and the name of the sample as a comment."""
+def _csv_writer(stream: TextIO, names: list[str], scores: bool) -> Writer:
+    """Write ``sample,labels``, with ``|`` between the labels, and a column for each score."""
+    out = csv.writer(stream, lineterminator="\n")
+    out.writerow(["sample", "labels", *(f"score:{n}" for n in names if scores)])
 
-    def __init__(self, stream: TextIO, names: list[str], scores: bool) -> None:  # noqa: ARG002
-        self.stream = stream
+    def write(sample: str | int, labels: list[int], values: Any) -> None:
+        cells = [] if values is None else [f"{s:.6g}" for s in values]
+        out.writerow([sample, SEPARATOR.join(names[j] for j in labels), *cells])
 
-    def __call__(self, sample: str | int, labels: list[int], scores: np.ndarray | None) -> None:
-        words = [] if scores is None else [f"{j}:{s:.6g}" for j, s in enumerate(scores, 1)]
-        if isinstance(sample, str):  # a name, in which a line must not end
-            words += ["#", *sample.split()]
-        self.stream.write(" ".join([",".join(map(str, labels)), *words]) + "\n")
+    return write
 
 
-class _JsonLines:
-    """An object a line: sample, labels, and scores by label."""
+def _libsvm_writer(stream: TextIO) -> Writer:
+    """Write labels numbered from 0, scores as features from 1, and sample names as comments."""
 
-    def __init__(self, stream: TextIO, names: list[str], scores: bool) -> None:  # noqa: ARG002
-        self.stream, self.names = stream, names
+    def write(sample: str | int, labels: list[int], values: Any) -> None:
+        cells = [] if values is None else [f"{j}:{s:.6g}" for j, s in enumerate(values, 1)]
+        if isinstance(sample, str):  # a name, which must not contain a line break
+            cells += ["#", *sample.split()]
+        stream.write(" ".join([",".join(map(str, labels)), *cells]) + "\n")
 
-    def __call__(self, sample: str | int, labels: list[int], scores: np.ndarray | None) -> None:
-        found: dict[str, Any] = {"sample": str(sample), "labels": [self.names[j] for j in labels]}
-        if scores is not None:
-            rounded = (float(f"{s:.6g}") for s in scores)
-            found["scores"] = dict(zip(self.names, rounded, strict=True))
-        self.stream.write(json.dumps(found, ensure_ascii=False) + "\n")
+    return write
+
+
+def _json_writer(stream: TextIO, names: list[str]) -> Writer:
+    """Write one object per line: the sample, its labels, and its scores by label."""
+
+    def write(sample: str | int, labels: list[int], values: Any) -> None:
+        found: dict[str, Any] = {"sample": str(sample), "labels": [names[j] for j in labels]}
+        if values is not None:
+            rounded = (float(f"{s:.6g}") for s in values)
+            found["scores"] = dict(zip(names, rounded, strict=True))
+        stream.write(json.dumps(found, ensure_ascii=False) + "\n")
+
+    return write

@@ -1,0 +1,127 @@
+"""The argument parser, and the values that options hold."""
+
+import argparse
+import ast
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any, TypeAlias
+
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+
+
+class UsageError(ValueError):
+    """The command is called wrongly, whatever its files contain."""
+
+
+class _Once(argparse.Action):
+    """An option that may be passed only once.
+
+    argparse would keep the second value and drop the first one silently. The name of each option
+    that is passed is kept in ``namespace.given``, so that messages can use it.
+    """
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option: str | None = None,
+    ) -> None:
+        if option is not None:
+            given = vars(namespace).setdefault("given", {})
+            if self.dest in given:
+                raise argparse.ArgumentError(self, "is passed twice; pass it once")
+            given[self.dest] = option
+        super().__call__(parser, namespace, values, option)
+
+
+class _StoreOnce(_Once, argparse._StoreAction):
+    """An option with a value, passed at most once."""
+
+
+class BooleanOnce(_Once, argparse.BooleanOptionalAction):
+    """The option ``--flag`` or ``--no-flag``, passed at most once."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that rejects an option passed twice, except for options that collect values."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for name in (None, "store"):
+            self.register("action", name, _StoreOnce)
+
+
+def choose(kind: str, name: str, known: Iterable[str], listing: str) -> str:
+    """Return a name if it is known; otherwise raise UsageError with similar names.
+
+    Parameters
+    ----------
+    kind : str
+        What the name stands for, such as "method".
+    name : str
+        The name that the user typed.
+    known : iterable of str
+        All valid names.
+    listing : str
+        The command that lists them.
+    """
+    known = list(known)
+    if name in known:
+        return name
+    close = get_close_matches(name, known, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"{listing} lists them"
+    raise UsageError(f"no {kind} {name!r}; {hint}")
+
+
+def parse_value(text: str) -> Any:
+    """Return the Python value that a text spells, or the text itself."""
+    if text in ("inf", "-inf"):
+        return float(text)
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
+    """Return the parameters that texts of the form NAME=VALUE set."""
+    found: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name:
+            raise UsageError(f"expected NAME=VALUE, got {setting!r}")
+        if name in found:
+            raise UsageError(f"parameter {name!r} is set twice; set it once")
+        found[name] = parse_value(value)
+    return found
+
+
+def numbers(text: str) -> list[float]:
+    """Return numbers separated by commas; inf is allowed."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"expected numbers such as 0.1,1,inf, got {text!r}"
+        ) from None
+
+
+def integers(text: str) -> list[int]:
+    """Return integers separated by commas."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected integers such as 1,2,5, got {text!r}") from None
+
+
+def positive(text: str) -> int:
+    """Return an integer of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected an integer >= 1, got {text!r}")
+    return int(text)
+
+
+def words(text: str) -> list[str]:
+    """Return words separated by commas, without empty ones."""
+    return [part.strip() for part in text.split(",") if part.strip()]

@@ -1,0 +1,199 @@
+"""``eigenlabel reproduce``: run a table or a figure of a paper again, next to its numbers."""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from eigenlabel import report
+from eigenlabel.cli.contests import print_contest
+from eigenlabel.cli.options import Commands, UsageError, choose, positive, words
+from eigenlabel.cli.pages import comparison_sections, write_page
+from eigenlabel.cli.reading import check_output
+from eigenlabel.cli.runs import add_running_options, check_failures, get_records
+from eigenlabel.cli.tables import format_note, format_table
+from eigenlabel.experiment import plan
+from eigenlabel.reproduce import (
+    CONTESTS,
+    FIGURES,
+    TABLES,
+    Contest,
+    Curves,
+    Row,
+    Table,
+    at_hand,
+    compare,
+    get_table,
+)
+
+Record = dict[str, Any]
+DISTANT = {
+    "figures": "differs from the paper by more than its standard deviation, or by more than ours "
+    "if the paper prints none",
+    "p-values": "only one of the two is below 0.05",
+    "counts": "differs from the paper",
+}
+
+
+def add_commands(commands: Commands) -> None:
+    """Add the command ``reproduce``."""
+    parser = commands.add_parser(
+        "reproduce",
+        help="run a table of a paper again, and print the paper's numbers, ours and the difference",
+        description="Data sets are searched in the folder EIGENLABEL_DATA, or in the cache. "
+        "'eigenlabel datasets fetch --all-for TABLE' downloads those that are available.",
+    )
+    parser.add_argument("table", metavar="TABLE", nargs="?", help="such as mlls-table3")
+    parser.add_argument("--list", action="store_true", help="list all tables and figures")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        help="folder for the records (default: runs/NAME; tables of the same runs share it)",
+    )
+    parser.add_argument(
+        "--methods",
+        type=words,
+        metavar="A,B,...",
+        help="run only these methods; for a figure, curves or points as --dry-run lists them",
+    )
+    parser.add_argument(
+        "--splits", type=positive, metavar="N", help="largest number of splits to run"
+    )
+    add_running_options(parser)
+    parser.set_defaults(run=_reproduce)
+
+
+def _reproduce(arguments: argparse.Namespace) -> None:
+    if arguments.list:
+        _print_list(arguments.format)
+        return
+    if arguments.table is None:
+        raise UsageError("which table? 'eigenlabel reproduce --list' lists them")
+    check_output(arguments.report)
+    table = _find_table(arguments)
+    records: list[Record] = []
+    metrics: Sequence[str] = ()
+    if not isinstance(table, Table) or table.kind != "counts":
+        protocol = table.protocol(n_splits=arguments.splits, methods=arguments.methods)
+        folder = arguments.output or f"runs/{protocol.name}"
+        if arguments.dry_run:
+            print(plan(protocol, folder))
+            return
+        records, metrics = get_records(protocol, folder, arguments), protocol.metrics
+    sections = _print_result(table, records, metrics, arguments.format)
+    if arguments.report and records:
+        write_page(table.title, sections, arguments.report, arguments)
+    check_failures(records)
+
+
+def _print_list(form: str) -> None:
+    every: list[Table | Contest | Curves] = [
+        *TABLES.values(),
+        *CONTESTS.values(),
+        *FIGURES.values(),
+    ]
+    rows = [(t.name, t.title, t.status()) for t in every]
+    print(format_table(("table", "title", "availability"), rows, form))
+
+
+def _find_table(arguments: argparse.Namespace) -> Table | Contest | Curves:
+    """Return the table restricted to the data sets that exist here; report the missing ones."""
+    names = (*TABLES, *CONTESTS, *FIGURES)
+    table = get_table(choose("table", arguments.table, names, "'eigenlabel reproduce --list'"))
+    known = table.curves() if isinstance(table, Curves) else table.runnable()
+    for method in arguments.methods or ():
+        listing = f"{table.name} has {', '.join(known)}; --dry-run"
+        choose("method", method, table.runnable(), listing)
+    table, missing = at_hand(table) if table.data else (table, {})
+    for name, why in missing.items():
+        print(f"missing data: {name}: {why}", file=sys.stderr)
+    return table
+
+
+def _print_result(
+    table: Table | Contest | Curves, records: list[Record], metrics: Sequence[str], form: str
+) -> list[dict[str, Any]]:
+    """Print the result of a table or a figure; return the sections of its page."""
+    if isinstance(table, Curves):
+        return _print_curves(table, records, form)
+    there = {record["method"] for record in records if "error" not in record}
+    if isinstance(table, Contest):
+        print_contest(table, records, form)
+        reference = table.reference if table.reference in there else None
+        return comparison_sections(records, metrics, reference) if there else []
+    print_comparison(table, compare(table, records), form)
+    return comparison_sections(records, metrics) if records else []
+
+
+def _print_curves(figure: Curves, records: Sequence[Record], form: str) -> list[dict[str, Any]]:
+    """Print the panels of a figure as tables; return them as charts of a page."""
+    print(figure.title + "\n")
+    sections = []
+    for panel, means in figure.means(records).items():
+        curves = [c for c in figure.curves() if any(c == curve for curve, _ in means)]
+        values = list(dict.fromkeys(x for _, x in means))
+        rows = [(x, *(_number(means.get((c, x))) for c in curves)) for x in values]
+        print(f"{figure.y}, {panel}\n")
+        print(format_table((figure.x, *curves), rows, form) + "\n")
+        _print_tests(figure, figure.tests(records).get(panel, {}), form)
+        series = {c: [means.get((c, x)) for x in values] for c in curves}
+        sections.append(report.curves(panel, values, series, x=figure.x, y=figure.y))
+    for note in figure.notes:
+        print(format_note(f"note: {note}", form))
+    return sections
+
+
+def _print_tests(figure: Curves, p_values: Mapping[tuple[str, str], float], form: str) -> None:
+    if figure.reference and p_values:
+        against = " at ".join(figure.reference)
+        rows = [(f"{c} at {x}", _number(p)) for (c, x), p in p_values.items()]
+        print(format_table((f"against {against}", "p (Wilcoxon, Holm)"), rows, form) + "\n")
+
+
+def print_comparison(table: Table, rows: list[Row], form: str) -> None:
+    """Print the numbers of the paper, ours and the difference, with notes."""
+    shown = [r for r in rows if r.dataset in table.data]
+    print(table.title + "\n")
+    header = ("data", "metric", "method", "paper", "ours", "difference")
+    most: dict[str, int] = {}
+    for row in shown:
+        most[row.dataset] = max(row.n, most.get(row.dataset, 0))
+    print(format_table(header, [_row(r, most[r.dataset]) for r in shown], form))
+    print()
+    if any(row.outside for row in shown):
+        mark = "\\*" if form == "markdown" else "*"
+        print(f"{mark} {DISTANT[table.kind]}\n")
+    elif shown and all(row.outside is None for row in shown):
+        print("The spread is unknown: the paper prints none, and we have a single run.\n")
+    for remark in (
+        *(f"missing method: {method}" for method in table.missing()),
+        *(f"missing data: {dataset} ({why})" for dataset, why in table.lacking.items()),
+        *(f"note: {note}" for note in table.notes),
+    ):
+        print(format_note(remark, form))
+
+
+def _row(row: Row, most: int) -> tuple[str, ...]:
+    """Return the cells of a row; ``most`` is the number of runs behind the other means."""
+    difference = row.difference
+    few = f" ({row.n} of {most} runs)" if row.ours is not None and row.n < most else ""
+    mark = "*" if row.outside else ""
+    return (
+        row.dataset,
+        row.metric,
+        row.method,
+        _number(row.paper, row.paper_std),
+        _number(row.ours, row.ours_std) + few or row.why,
+        "" if difference is None else f"{difference:+.4f}{mark}",
+    )
+
+
+def _number(value: float | None, std: float | None = None) -> str:
+    """Return a short text for a number, and its standard deviation if it is known."""
+    if value is None:
+        return ""
+    if isinstance(value, int) or (value == int(value) and abs(value) >= 10):
+        return str(int(value))
+    text = f"{value:.4f}" if abs(value) >= 1e-3 or value == 0 else f"{value:.2e}"
+    return text if std is None else f"{text} ± {std:.4f}"

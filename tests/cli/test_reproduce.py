@@ -1,0 +1,66 @@
+"""Tables and figures of papers."""
+
+from dataclasses import replace
+
+from commands import run_command
+from eigenlabel.cli.reproduce import print_comparison
+from eigenlabel.reproduce import TABLES, Row
+
+
+def test_reproduce_lists_tables_and_prints_a_comparison(data_folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("EIGENLABEL_DATA", str(data_folder))
+    assert run_command("reproduce", "--list") == 0
+    listed = capsys.readouterr().out
+    assert "mlls-table3" in listed
+    assert "not available" in listed
+    row = next(line for line in listed.splitlines() if line.startswith("mddm-table1 "))
+    assert row.endswith("11 of 11 data sets, 9 of 9 methods")
+    words = ["reproduce", "mlls-table3", "--methods", "ML_LS", "--splits", 1, "-o", tmp_path]
+    assert run_command(*words, "--dry-run") == 0
+    assert "Arts, ML_LS" in capsys.readouterr().out
+    assert run_command("reproduce", "mlls-table2") == 0
+    out = capsys.readouterr().out
+    row = next(line for line in out.splitlines() if line.startswith("Arts") and "features" in line)
+    assert row.split() == ["Arts", "features", "published", "17973", "17973", "+0.0000"]
+    assert "missing data: Computers" in out
+
+
+def test_reproduce_runs_on_the_data_sets_that_exist(data_folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("EIGENLABEL_DATA", str(tmp_path))
+    assert run_command("reproduce", "mlls-table2") == 1
+    error = capsys.readouterr().err
+    assert "mlls-table2: none of its data is there. yahoo/Arts.svm.gz: no such file" in error
+    assert "Take additional-data/yahoo_arts.rda" in error
+    (tmp_path / "yahoo").symlink_to(data_folder / "yahoo")
+    assert run_command("reproduce", "mlls-table2") == 0
+    assert "missing data: Business" not in capsys.readouterr().err
+    (tmp_path / "yahoo").unlink()
+    (tmp_path / "yahoo").mkdir()
+    for file in (data_folder / "yahoo").glob("Arts.*"):
+        (tmp_path / "yahoo" / file.name).symlink_to(file)
+    assert run_command("reproduce", "mlls-table2") == 0
+    out, err = capsys.readouterr()
+    assert [line.split()[0] for line in out.splitlines()[3:8]] == ["Arts"] * 5
+    assert "Health " not in out.split("missing data")[0]
+    assert "missing data: Health: yahoo/Health.svm.gz: no such file" in err
+    assert "* another number" not in out
+    words = ["reproduce", "mlls-table3", "--dry-run", "--methods", "ML_LS", "--splits", 1]
+    assert run_command(*words, "-o", tmp_path / "r") == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("1 of 1 runs to do")
+
+
+def test_a_comparison_states_what_is_known_about_the_spread(capsys):
+    table = replace(TABLES["mlls-table3"], data=dict(list(TABLES["mlls-table3"].data.items())[:1]))
+    for outside, said in (
+        (True, "* differs from the paper by more"),
+        (False, ""),
+        (None, "The spread is unknown"),
+    ):
+        row = Row("Arts", "f1_macro", "SVM", 0.3, None, 0.4, None, 1, outside)
+        print_comparison(table, [row], "text")
+        out = capsys.readouterr().out
+        assert ("differs from" in out, "spread is unknown" in out) == (
+            outside is True,
+            outside is None,
+        )
+        assert said in out
