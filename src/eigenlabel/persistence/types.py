@@ -1,0 +1,83 @@
+"""The types and functions that a model file may contain."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.preprocessing import add_dummy_feature
+
+import eigenlabel
+from eigenlabel import metrics, model_selection, thresholds
+from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits, OnGaussianKernel
+from eigenlabel.estimators.subspace.stream import Sample, Stream
+from eigenlabel.estimators.views.kernels import FittedView
+from eigenlabel.experiment.tuning import ScoreMetric
+from eigenlabel.inputs.views import FittedTable
+from eigenlabel.kernels.distances import DistanceView
+from eigenlabel.kernels.kernel import Kernel
+from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.linalg.statistics import Accumulator, Block, Statistics
+from eigenlabel.preprocessing import ColumnGroups, DocumentFrequencySelector, _to_dense
+
+
+def type_names(things: Iterable[Any]) -> set[str]:
+    """Return the full names of classes and functions; names are returned unchanged."""
+    if isinstance(things, str):
+        raise TypeError(f"trusted must be a list of classes or names, got the string {things!r}.")
+    return {t if isinstance(t, str) else f"{t.__module__}.{t.__qualname__}" for t in things}
+
+
+def _public_estimators() -> list[type]:
+    public = [vars(eigenlabel).get(name) for name in eigenlabel.__all__]
+    return [t for t in public if isinstance(t, type) and issubclass(t, BaseEstimator)]
+
+
+# A function is listed by itself, never by its module: a model calls the functions that it holds,
+# and a module may contain some that write files.
+_OURS = (
+    *_public_estimators(),
+    eigenlabel.DimensionsPath,
+    AtDimensionOfMDDM,
+    OnGaussianKernel,
+    LastFits,
+    ScoreMetric,
+    FittedView,
+    FittedTable,
+    DistanceView,
+    Kernel,
+    LabelCodec,
+    Accumulator,
+    Statistics,
+    Block,
+    Sample,
+    Stream,
+    ColumnGroups,
+    DocumentFrequencySelector,
+    _to_dense,
+    model_selection.MultilabelStratifiedKFold,
+    model_selection.MultilabelStratifiedShuffleSplit,
+    *{type(rule) for rule in thresholds.RULES.values()},
+    *(m.function for m in metrics.METRICS.values() if m.function.__name__ != "<lambda>"),
+)
+# Splitters of scikit-learn that models keep as parameters. They contain numbers only.
+_SPLITTERS = (
+    "GroupKFold",
+    "KFold",
+    "LeaveOneOut",
+    "PredefinedSplit",
+    "ShuffleSplit",
+    "StratifiedKFold",
+    "StratifiedShuffleSplit",
+)
+# All that a file may contain besides the types that skops trusts itself.
+TRUSTED = frozenset(
+    {
+        *type_names((*_OURS, add_dummy_feature)),
+        "numpy.dtype",
+        "scipy.sparse._csr.csr_array",
+        *(f"sklearn.metrics._scorer.{name}" for name in ("_Scorer", "_PassthroughScorer")),
+        # The metadata that parameters request; skops before 0.14 does not trust these types.
+        *(f"sklearn.utils._metadata_requests.{n}MetadataRequest" for n in ("", "Method")),
+        *(f"sklearn.model_selection._split.{name}" for name in _SPLITTERS),
+    }
+)
