@@ -1,4 +1,4 @@
-"""The page in a real browser: nothing loaded, nothing on the console, and it does what it says."""
+"""The page in a browser: it loads nothing, logs nothing, and its controls work."""
 
 import shutil
 from types import SimpleNamespace
@@ -108,14 +108,14 @@ def dot(view, name):
     return one(view, f".map .dot[data-index='{index}']")
 
 
-def test_it_opens_without_requests(view):
+def test_the_page_opens_without_requests(view):
     assert view.title == "Planted labels"
     assert view.execute_script("return performance.getEntriesByType('resource').length") == 0
     assert count(view, ".map .dot") == count(view, ".scatter .dot") == N_LABELS
     assert count(view, ".curves .line") == 3
 
 
-def test_the_policy_stops_foreign_scripts(view):
+def test_the_policy_blocks_other_scripts(view):
     view.execute_script(
         "const s = document.createElement('script'); s.textContent = 'window.intruder = 1';"
         "document.body.append(s);"
@@ -135,7 +135,7 @@ def test_names_that_look_like_scripts_are_text(view):
     assert one(view, "#tip b").text == NASTY  # an open alert would have raised by now
 
 
-def test_the_search_lists_and_lights_labels(view, content):
+def test_the_search_lists_and_highlights_labels(view, content):
     one(view, "#search").send_keys("LABEL_1")
     names = [n for n in content["sections"][1]["names"] if "label_1" in n]
     assert count(view, "#matches li") == len(names) == 10
@@ -161,7 +161,7 @@ def neighbours_of(content, name):
 
 
 @pytest.mark.parametrize("way", ["pointer", "keys"])
-def test_a_label_tells_its_correlations(view, content, way):
+def test_a_label_shows_its_correlations(view, content, way):
     name = "label_20"
     circle = dot(view, name)
     if way == "pointer":
@@ -180,7 +180,7 @@ def test_a_label_tells_its_correlations(view, content, way):
     assert not one(view, "#tip").is_displayed()
 
 
-def test_arrow_keys_walk_over_the_map(view):
+def test_arrow_keys_move_the_focus_on_the_map(view):
     start = one(view, ".map .dot[tabindex='0']")
     view.execute_script("arguments[0].focus()", start)
     seen = {start.get_attribute("data-index")}
@@ -216,7 +216,7 @@ def empty_spot(view, surface):
     )
 
 
-def test_the_map_zooms_and_moves(view):
+def test_the_map_can_be_zoomed_and_moved(view):
     before = np.array(position(view))
     click(view, one(view, "[data-zoom='1.5']"))
     near = np.array(position(view))
@@ -232,7 +232,7 @@ def test_the_map_zooms_and_moves(view):
     np.testing.assert_allclose(position(view), before, atol=0.2)
 
 
-def test_the_wheel_zooms_only_where_the_reader_is_at_work(view):
+def test_the_wheel_zooms_only_if_the_map_has_the_focus(view):
     surface = one(view, ".map svg")
     centre(view, surface)
     spin = (
@@ -305,7 +305,7 @@ def test_clicking_a_label_shows_it_everywhere(view):
 
 
 @pytest.mark.parametrize("way", ["pointer", "keys"])
-def test_tables_sort_by_their_heads(view, way):
+def test_tables_are_sorted_by_clicks_on_their_heads(view, way):
     def press(head):
         if way == "pointer":
             return click(view, head)
@@ -326,7 +326,7 @@ def test_tables_sort_by_their_heads(view, way):
     assert f1 == sorted(f1, reverse=True)
 
 
-def test_the_surface_shows_one_dimension(view, content):
+def test_the_surface_can_show_one_dimension(view, content):
     section = content["sections"][2]
     Select(one(view, "[data-dimension]")).select_by_visible_text("1")
     shown = [float(t) for t in texts(view, ".heat td")]
@@ -360,7 +360,7 @@ def test_the_theme_follows_the_system_and_the_button(view):
 
 
 @pytest.mark.parametrize("width", [320, 400, 800])
-def test_narrow_screens_need_no_sideways_scrolling(view, width):
+def test_narrow_screens_need_no_horizontal_scrolling(view, width):
     size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": True}
     view.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
@@ -371,7 +371,7 @@ def test_narrow_screens_need_no_sideways_scrolling(view, width):
         view.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_tables_show_without_scripts(browser, content, tmp_path):
+def test_tables_are_visible_without_scripts(browser, content, tmp_path):
     path = report.write(content, tmp_path / "page.html")
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
@@ -390,7 +390,7 @@ def bare_model(W):
 
 
 @pytest.mark.parametrize("width", [320, 1300])
-def test_odd_pages_show_too(browser, tmp_path, width):
+def test_unusual_pages_are_shown_without_errors(browser, tmp_path, width):
     never, constant = np.array([[0], [0]]), np.array([[0.5], [0.5]])
     long = "x" * 300
     two = np.array([[1, 0], [0, 1]])
@@ -469,13 +469,13 @@ return left(0) < left(word.length - 1);
         (".readout", "predicted"),  # told by the script
     ],
 )
-def test_a_name_does_not_turn_what_stands_beside_it(turned, selector, word):
+def test_a_name_does_not_reverse_the_text_next_to_it(turned, selector, word):
     found = next(e for e in turned.find_elements(By.CSS_SELECTOR, selector) if word in e.text)
     assert "abc" in found.get_property("textContent")
     assert turned.execute_script(ORDERED, found, word)
 
 
-def test_a_match_of_the_search_does_not_turn_its_count(turned):
+def test_a_search_result_does_not_reverse_its_count(turned):
     one(turned, "#search").send_keys("abc")
     item = one(turned, "#matches li")
     support = item.find_element(By.CSS_SELECTOR, "span").text

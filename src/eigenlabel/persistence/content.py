@@ -15,7 +15,7 @@ PARTS = ("model", "feature_names", "label_names", *MAPS)
 class SavedModel:
     """A fitted model with the columns that it was fitted to.
 
-    Attributes
+    Parameters
     ----------
     model : estimator
         The fitted estimator or pipeline.

@@ -1,22 +1,19 @@
-"""A page that shows a model and its results: one HTML file, which needs nothing else.
+"""A page that shows a model and its results, as a single HTML file without external resources.
 
-First collect: each function gives a section as a plain dictionary, :func:`page` puts them
-together. Then :func:`render` turns the page into HTML, or :func:`write` into a file.
+Each function such as :func:`table` returns a section as a plain dictionary, and :func:`page`
+combines sections. :func:`render` returns the HTML of a page, and :func:`write` writes it to a file.
 """
 
-from eigenlabel.report.collect import (
+from eigenlabel.report.model_sections import label_map, per_label, surface, threshold_curves
+from eigenlabel.report.render import render, write
+from eigenlabel.report.sections import (
     critical_difference,
     curves,
-    label_map,
     page,
-    per_label,
     resources,
-    surface,
     table,
     text,
-    threshold_curves,
 )
-from eigenlabel.report.render import render, write
 
 __all__ = [
     "critical_difference",

@@ -1,9 +1,9 @@
-// The smaller charts: F1 against support, threshold curves, the surface of scores.
+// The smaller charts: F1 against support, threshold curves and the surface of scores.
 
 const EDGE = { left: 46, right: 14, top: 14, bottom: 40 };
 const FIGURES = ["precision", "recall", "F1"];
 
-// A plot with its axes: gives the SVG and where x and y stand.
+// Returns a plot with its axes, and the functions that map x and y to pixels.
 function frame(width, height, x, y) {
   const right = width - EDGE.right;
   const bottom = height - EDGE.bottom;
@@ -29,7 +29,7 @@ function frame(width, height, x, y) {
 
 const UNIT = { low: 0, high: 1, ticks: [0, 0.25, 0.5, 0.75, 1].map((v) => [v, String(v)]) };
 
-// Round numbers from low to high, about as many as asked for.
+// Returns round numbers from low to high, about as many as requested.
 function ticks(low, high, count) {
   const raw = (high - low) / count;
   const power = 10 ** Math.floor(Math.log10(raw));
@@ -41,7 +41,7 @@ function ticks(low, high, count) {
   return found;
 }
 
-// A logarithmic axis of supports; labels without a positive stand left of 1.
+// A logarithmic axis of supports. Labels without positive samples are left of 1.
 const NEVER = -0.3;
 
 function supportAxis(supports) {
@@ -53,7 +53,7 @@ function supportAxis(supports) {
   for (let k = 0; k <= high; k += 1) {
     for (const step of steps) marks.push([k + Math.log10(step), (step * 10 ** k).toLocaleString("en")]);
   }
-  return { low, high, ticks: marks.filter(([v]) => v >= low && v <= high), name: "positives" };
+  return { low, high, ticks: marks.filter(([v]) => v >= low && v <= high), name: "positive samples" };
 }
 
 class Scatter {
@@ -71,7 +71,7 @@ class Scatter {
     const { plot, px, py } = frame(width, this.height, x, { ...UNIT, low: -0.02, high: 1.02 });
     plot.append(svg("text", { class: "title", x: EDGE.left + 6, y: EDGE.top + 10 }, "F1"));
     plot.setAttribute("role", "img");
-    plot.setAttribute("aria-label", "F1 against the number of positives; the table has the same figures");
+    plot.setAttribute("aria-label", "F1 against the number of positive samples. The table contains the same numbers.");
     this.points = this.rows.map(([name, support, , , , f1]) => ({
       name,
       x: px(support ? Math.log10(support) : NEVER),
@@ -106,13 +106,13 @@ class Scatter {
     const i = this.nearest(event, plot);
     if (i === null) return hideTip();
     const [name, support, predicted, ...figures] = this.rows[i];
-    const told = FIGURES.map((figure, k) => `${figure} ${fixed(figures[k], 2)}`).join(", ");
+    const values = FIGURES.map((figure, k) => `${figure} ${fixed(figures[k], 2)}`).join(", ");
     return showTip(
       event.clientX,
       event.clientY,
       html("b", {}, name),
       html("p", {}, `${support} positives, ${predicted} predicted`),
-      html("p", {}, told),
+      html("p", {}, values),
     );
   }
 
@@ -189,10 +189,10 @@ class Curves {
     this.addCursor(drawn);
     plot.setAttribute("aria-label", `Precision, recall and F1 of ${this.data.names[this.label]} by threshold`);
     this.box.replaceChildren(plot);
-    this.tellChosen();
+    this.describeChosen();
   }
 
-  // Where nothing is predicted there is no precision to draw.
+  // If nothing is predicted, the precision is undefined and is not drawn.
   line(figure, px, py) {
     const points = this.points.filter((p) => figure !== "precision" || p.predicted > 0);
     const d = points.map((p, k) => `${k ? "L" : "M"}${px(p.t).toFixed(1)} ${py(p[figure]).toFixed(1)}`);
@@ -215,8 +215,8 @@ class Curves {
     const show = (k) => {
       at = k;
       cursor.setAttribute("d", k === null ? "" : `M${px(this.points[k].t)} ${EDGE.top}V${bottom}`);
-      if (k === null) this.tellChosen();
-      else this.tell(`Threshold ${thresholdWords(this.points[k].t)}`, this.points[k], this.points[k].predicted);
+      if (k === null) this.describeChosen();
+      else this.describe(`Threshold ${thresholdWords(this.points[k].t)}`, this.points[k], this.points[k].predicted);
     };
     plot.addEventListener("pointermove", (event) => {
       const box = plot.getBoundingClientRect();
@@ -234,18 +234,18 @@ class Curves {
     });
   }
 
-  tellChosen() {
+  describeChosen() {
     const curve = this.data.curves[this.label];
-    if (curve.at === null) return this.tell("No threshold", null);
+    if (curve.at === null) return this.describe("No threshold", null);
     const [predicted, hits] = curve.at;
     const figures = figuresOf(predicted, hits, this.data.support[this.label]);
-    return this.tell(`Chosen threshold ${thresholdWords(curve.threshold)}`, figures, predicted);
+    return this.describe(`Chosen threshold ${thresholdWords(curve.threshold)}`, figures, predicted);
   }
 
-  tell(words, figures, predicted) {
-    const told = figures ? FIGURES.map((figure) => `${figure} ${fixed(figures[figure])}`) : [];
-    if (figures) told.push(`${predicted} predicted`);
-    this.readout.textContent = [`${this.data.names[this.label]}. ${words}`, ...told].join(", ");
+  describe(words, figures, predicted) {
+    const parts = figures ? FIGURES.map((figure) => `${figure} ${fixed(figures[figure])}`) : [];
+    if (figures) parts.push(`${predicted} predicted`);
+    this.readout.textContent = [`${this.data.names[this.label]}. ${words}`, ...parts].join(", ");
   }
 }
 
@@ -266,7 +266,7 @@ class Surface {
     return this.select?.value ? [Number(this.select.value)] : this.data.dimensions.map((_, k) => k);
   }
 
-  // What a cell stands for: the best of the dimensions in view. The largest alpha is on top.
+  // Returns what a cell shows: the best of the visible dimensions. The largest alpha is on top.
   read(cell) {
     const i = this.data.alphas.length - 1 - cell.parentElement.rowIndex;
     const j = cell.cellIndex - 1;

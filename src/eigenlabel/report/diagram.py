@@ -1,4 +1,4 @@
-"""Where the lines and words of a critical-difference diagram stand, in pixels."""
+"""The layout of a critical-difference diagram, in pixels."""
 
 from typing import Any
 
@@ -7,13 +7,13 @@ import numpy as np
 from eigenlabel.report.plain import shorten
 
 AXIS = 420  # length of the axis
-STEP = 24  # between names
-LONGEST = 30  # letters of a name
-LETTER = 7.6  # width of a letter, rather too wide than too narrow
+STEP = 24  # distance of names
+LONGEST = 30  # characters of a name
+LETTER = 7.6  # upper bound on the mean width of a character
 
 
 def place(section: dict[str, Any]) -> dict[str, Any]:
-    """Give size, ticks, bars and names; the best method stands on the left."""
+    """Return the size, ticks, bars and names of the diagram, with the best method on the left."""
     ranks, names = section["ranks"], section["names"]
     k = len(ranks)
     low, high = int(np.floor(min(ranks))), int(np.ceil(max(ranks)))
@@ -21,7 +21,7 @@ def place(section: dict[str, Any]) -> dict[str, Any]:
     margin = min(310.0, 20 + LETTER * (max(map(len, names)) + 6))
     unit = AXIS / (high - low)
     x = [round(margin + (r - low) * unit, 1) for r in ranks]
-    top = 52  # of the axis
+    top = 52  # position of the axis
     levels = _levels(section["groups"])
     first = top + 26 + 9 * (max(levels, default=0) + 1)
     half = (k + 1) // 2
@@ -55,7 +55,7 @@ def _ticks(low: int, high: int) -> list[int]:
 
 
 def _levels(groups: list[list[int]]) -> list[int]:
-    """Give each bar the first level where it touches no earlier one."""
+    """Return the level of each bar: the first one where it does not touch an earlier bar."""
     ends: list[int] = []
     levels = []
     for first, last in groups:

@@ -1,22 +1,24 @@
-"""What a report counts in label matrices and scores; sparse labels stay sparse."""
+"""Counts and correlations of labels, and threshold curves; sparse labels stay sparse."""
 
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from eigenlabel.labels.checks import MISSING, check_label_matrix
+from eigenlabel.labels.codec import MISSING, check_label_matrix
+from eigenlabel.linalg._types import Floats, Ints, Matrix
 from eigenlabel.report.plain import plain, significant
 
-MAX_POINTS = 60  # of a threshold curve
-BLOCK = 2**22  # correlations held at once
+MAX_POINTS = 60  # points of a threshold curve
+BLOCK = 2**22  # correlations in memory at once
 
 
-def sparse_labels(Y: Any, name: str = "Y") -> Any:
-    """Give a 0/1 label matrix, dense or sparse, as a sparse one of floats, columns first."""
+def sparse_labels(Y: Any, name: str = "Y") -> Matrix:
+    """Return a label matrix of 0 and 1, dense or sparse, as a CSC array of floats."""
     if not sp.issparse(Y):
         return sp.csc_array(check_label_matrix(Y, name), dtype=float)
-    labels = sp.csc_array(Y, dtype=float, copy=True)
+    given: Matrix = Y
+    labels = sp.csc_array(given, dtype=float, copy=True)
     labels.sum_duplicates()
     labels.eliminate_zeros()
     odd = labels.data != 1
@@ -29,21 +31,22 @@ def sparse_labels(Y: Any, name: str = "Y") -> Any:
     return labels
 
 
-def counts(matrix: Any) -> np.ndarray:
-    """Count the ones in each column of a sparse label matrix."""
-    return np.diff(matrix.indptr).astype(np.int64)
+def counts(matrix: Matrix) -> Ints:
+    """Return the number of ones in each column of a sparse label matrix."""
+    ones: Ints = np.diff(matrix.indptr).astype(np.intp)
+    return ones
 
 
-def most_frequent(support: np.ndarray, limit: int) -> np.ndarray:
-    """Give the positions, ascending, of the ``limit`` labels of largest support."""
+def most_frequent(support: Ints, limit: int) -> Ints:
+    """Return the positions, in ascending order, of the ``limit`` labels of largest support."""
     return np.sort(np.argsort(-support, kind="stable")[:limit])
 
 
-def strongest_correlations(labels: Any, count: int) -> list[list[list[float]]]:
-    """List for each label the ``count`` labels of largest absolute Pearson correlation.
+def strongest_correlations(labels: Matrix, count: int) -> list[list[list[float]]]:
+    """Return the ``count`` labels with the largest absolute Pearson correlation to each label.
 
-    Gives pairs (position, correlation). Label columns that never change have no correlation.
-    Works in blocks of labels: m x m is never held at once.
+    The result consists of pairs (position, correlation). A constant label has no correlations.
+    The labels are processed in blocks, so that the m x m matrix is never in memory as a whole.
     """
     n, m = labels.shape
     support = counts(labels).astype(float)
@@ -63,13 +66,14 @@ def strongest_correlations(labels: Any, count: int) -> list[list[list[float]]]:
     return found
 
 
-def rows_of(labels: Any, j: int) -> np.ndarray:
-    """Give the positive samples of label j."""
-    return labels.indices[labels.indptr[j] : labels.indptr[j + 1]]
+def rows_of(labels: Matrix, j: int) -> Ints:
+    """Return the positive samples of label j."""
+    rows: Ints = labels.indices[labels.indptr[j] : labels.indptr[j + 1]]
+    return rows
 
 
-def threshold_curve(scores: np.ndarray, positives: np.ndarray, chosen: float) -> dict[str, Any]:
-    """Count predictions and hits of one label at each threshold, and at the chosen one."""
+def threshold_curve(scores: Floats, positives: Ints, chosen: float) -> dict[str, Any]:
+    """Return the predictions and hits of one label at several thresholds and at the chosen one."""
     ordered, hit = np.sort(scores), np.sort(scores[positives])
     t = _spread_thresholds(ordered, hit)
     at = [_above(ordered, chosen), _above(hit, chosen)] if not np.isnan(chosen) else None
@@ -82,25 +86,27 @@ def threshold_curve(scores: np.ndarray, positives: np.ndarray, chosen: float) ->
     }
 
 
-def _above(ordered: np.ndarray, t: Any) -> Any:
-    """Count the values above t in an ascending array."""
+def _above(ordered: Floats, t: Any) -> Any:
+    """Return the number of values above t in an ascending array."""
     return len(ordered) - np.searchsorted(ordered, t, side="right")
 
 
-def _spread_thresholds(ordered: np.ndarray, hit: np.ndarray) -> np.ndarray:
-    """Choose thresholds at quantiles of all scores, of those of positives, and of the highest.
+def _spread_thresholds(ordered: Floats, hit: Floats) -> Floats:
+    """Return thresholds at quantiles of all scores, of positive samples and of the top scores.
 
-    They are rounded to four digits of the range of scores, the first one below all of them.
+    They are rounded to four digits of the range of the scores. The first threshold is below all
+    scores.
     """
     low, high = float(ordered[0]), float(ordered[-1])
     width = max(high - low, 1e-9 * max(abs(low), abs(high)), 1e-100)  # scores may all be equal
     decimals = 4 - int(np.floor(np.log10(width)))
     some = MAX_POINTS // 3 - 1
-    ranks = np.unique(np.geomspace(1, len(ordered), some).astype(np.intp))  # few predictions
+    # The highest scores are thresholds with few predictions.
+    ranks = np.unique(np.geomspace(1, len(ordered), some).astype(np.intp))
     chosen = [
         np.quantile(ordered, np.linspace(0, 1, some)),
         np.quantile(hit, np.linspace(0, 1, some)) if len(hit) else [],
         ordered[len(ordered) - ranks],
-        [low - 2 * 10.0**-decimals, high + 10.0**-decimals],  # predict all samples, and none
+        [low - 2 * 10.0**-decimals, high + 10.0**-decimals],  # every sample is predicted, and none
     ]
     return np.unique(np.round(np.concatenate(chosen), decimals))

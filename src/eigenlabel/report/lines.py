@@ -1,4 +1,4 @@
-"""Where the lines and words of a chart of curves stand, in pixels."""
+"""The layout of a chart of curves, in pixels."""
 
 from typing import Any
 
@@ -6,15 +6,15 @@ import numpy as np
 
 from eigenlabel.report.plain import shorten
 
-WIDTH, HEIGHT = 520, 260  # of the drawing area
+WIDTH, HEIGHT = 520, 260  # size of the drawing area
 LEFT, TOP = 64, 14
 COLOURS = 8
-ROW = 20  # of the legend
-LONGEST = 30  # letters of a name
+ROW = 20  # height of a row of the legend
+LONGEST = 30  # characters of a name
 
 
 def place(section: dict[str, Any]) -> dict[str, Any]:
-    """Give size, ticks and lines; values of x stand at equal distances, in their order."""
+    """Return the size, ticks and lines of the chart. The values of x are at equal distances."""
     values = [v for curve in section["series"] for v in curve if v is not None]
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     if low == high:

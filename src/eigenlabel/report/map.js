@@ -1,18 +1,18 @@
-// The label map: a scatter of labels that can be moved, zoomed, searched and walked by keys.
+// The label map: a scatter plot of labels that can be moved, zoomed, searched and used by keyboard.
 
 const PAD = 40;
 const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const pen = document.createElement("canvas").getContext("2d");
 pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
 
-// Places names greedily: each takes the first of four sides where it meets no larger dot and no
-// earlier name.
+// Places names greedily: each name goes to the first of four sides where it overlaps neither a large
+// dot nor an earlier name.
 class Namer {
   constructor(width, height, dots) {
     this.width = width;
     this.height = height;
     this.taken = dots.filter(({ r }) => r > 4).map(({ x, y, r }) => [x - r, y - r, x + r, y + r]);
-    this.taken.push([0, 0, 110, 26], [width - 110, height - 26, width, height]); // names of axes
+    this.taken.push([0, 0, 110, 26], [width - 110, height - 26, width, height]); // names of the axes
   }
 
   free([left, top, right, bottom]) {
@@ -43,7 +43,7 @@ class LabelMap {
     this.data = data;
     this.root = root;
     this.count = data.names.length;
-    const last = data.eigenlabels.length; // stands for the support
+    const last = data.eigenlabels.length; // this axis is the support
     this.axes = [Math.min(0, last), Math.min(1, last)];
     this.view = { scale: 1, x: 0, y: 0 };
     this.hover = null;
@@ -57,7 +57,7 @@ class LabelMap {
   }
 
   build() {
-    const label = `Map of ${this.count} labels. Arrow keys go from label to label.`;
+    const label = `Map of ${this.count} labels. Arrow keys move from label to label.`;
     this.svg = svg("svg", { role: "group", "aria-label": label, tabindex: "-1" });
     this.layers = ["axes", "links", "dots", "words"].map((name) => svg("g", { class: name }));
     this.svg.append(...this.layers);
@@ -74,7 +74,7 @@ class LabelMap {
   dot(i) {
     const near = this.data.neighbours[i].map(([j, r]) => `${this.data.names[j]} ${fixed(r, 2)}`);
     const words = [this.data.names[i], `${this.data.support[i]} positives`];
-    if (near.length) words.push(`correlates with ${near.join(", ")}`);
+    if (near.length) words.push(`correlated with ${near.join(", ")}`);
     const style = `--c:var(--c${this.data.group[i]})`;
     const dot = svg("circle", { class: "dot", style, tabindex: "-1", role: "img", "aria-label": words.join("; ") });
     dot.dataset.index = i;
@@ -101,7 +101,7 @@ class LabelMap {
     }
   }
 
-  // Whether half of the labels stand close to the middle.
+  // Returns true if half of the labels are close to the middle.
   crowded() {
     const away = this.data.coordinates.map((row) => Math.hypot(...row.slice(0, 2))).sort((a, b) => a - b);
     return away[Math.floor(away.length / 2)] < 0.2 * away.at(-1);
@@ -117,7 +117,7 @@ class LabelMap {
     this.setScale();
   }
 
-  // A square root on both sides of zero draws the crowd in the middle apart.
+  // A signed square root spreads out the labels in the middle.
   coordinate(i, axis) {
     if (axis === this.data.eigenlabels.length) return Math.log10(1 + this.data.support[i]);
     const value = this.data.coordinates[i][axis];
@@ -176,7 +176,7 @@ class LabelMap {
     );
   }
 
-  // The labels to stand out, the most important first, or null.
+  // Returns the labels to highlight, with the most important first, or null.
   lit() {
     const chosen = looking.chosen === null ? -1 : this.data.names.indexOf(looking.chosen);
     const active = this.hover ?? (chosen >= 0 ? chosen : null);
@@ -211,7 +211,7 @@ class LabelMap {
     this.layers[1].replaceChildren(...links);
   }
 
-  // Colours tell the facet already.
+  // The colour shows the facet, so the name does not repeat it.
   word(i) {
     const name = this.data.names[i];
     return this.data.colours === "facet" ? name.split("::").at(-1) : name;
@@ -248,7 +248,7 @@ class LabelMap {
     this.paint();
   }
 
-  // Zooms about a point; factor 0 shows everything.
+  // Zooms about a point. The factor 0 shows the whole map.
   zoom(factor, x = this.width / 2, y = this.height / 2) {
     const view = this.view;
     const scale = clamp(view.scale * factor, 1, 60);
@@ -274,21 +274,21 @@ class LabelMap {
     this.hover = i;
     this.light();
     if (i === null) hideTip();
-    else showTip(x, y, ...this.story(i));
+    else showTip(x, y, ...this.description(i));
   }
 
-  story(i) {
+  description(i) {
     const { names, support, neighbours, n_samples, groups, group } = this.data;
     const share = ((100 * support[i]) / n_samples).toPrecision(2);
     const rows = neighbours[i].map(([j, r]) =>
       html("tr", {}, html("td", {}, names[j]), html("td", { class: "number" }, fixed(r, 2))),
     );
-    const story = [
+    const parts = [
       html("b", {}, names[i]),
       html("p", {}, `${support[i]} positives (${Number(share)} %), ${groups[group[i]]}`),
     ];
-    if (rows.length) story.push(html("p", {}, "correlates with"), html("table", {}, ...rows));
-    return story;
+    if (rows.length) parts.push(html("p", {}, "correlated with"), html("table", {}, ...rows));
+    return parts;
   }
 
   startPointer() {
@@ -326,7 +326,7 @@ class LabelMap {
     surface.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
   }
 
-  // The page scrolls as ever unless the reader is at work in the map.
+  // The wheel scrolls the page unless the map has the focus.
   wheel(event) {
     if (!this.svg.matches(":focus-within") && !event.ctrlKey) return;
     event.preventDefault();
@@ -353,7 +353,7 @@ class LabelMap {
     });
   }
 
-  // Goes to the nearest label that lies in a direction, within 45 degrees.
+  // Moves the focus to the nearest label within 45 degrees of a direction.
   step(i, [dx, dy]) {
     const from = this.at(i);
     let best = null;

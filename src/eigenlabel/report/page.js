@@ -1,4 +1,4 @@
-// What the charts share: elements, the tooltip, the chosen label, the search, tables, the theme.
+// Shared by all charts: elements, the tooltip, the selected label, the search, tables and the theme.
 
 const NS = document.querySelector("svg").namespaceURI;
 const tip = document.getElementById("tip");
@@ -21,7 +21,7 @@ function fixed(value, digits = 3) {
   return value.toFixed(digits).replace("-", "−");
 }
 
-// Ends the isolation of a name that is written from right to left where the name is cut.
+// Shortens a name. If the name is written from right to left, the marks that isolate it are closed.
 function short(name, length = 28) {
   if (name.length <= length) return name;
   return name.slice(0, length - 1) + "…" + "\u2069".repeat((name.match(/[\u2066-\u2068]/g) ?? []).length);
@@ -31,7 +31,7 @@ function clamp(value, low, high) {
   return Math.max(low, Math.min(high, value));
 }
 
-// Redraws a chart whenever the width it has changes.
+// Redraws a chart whenever its width changes.
 function onWidth(box, draw) {
   let width = 0;
   const measure = () => {
@@ -54,8 +54,8 @@ function hideTip() {
   tip.hidden = true;
 }
 
-// The labels that the reader looks at: those found by the search (a set, or null), and the one
-// chosen by a click (a name, or null). Charts and tables listen.
+// The labels in focus: those that match the search (a set, or null), and the one that was selected
+// by a click (a name, or null). Charts and tables listen to changes.
 const looking = { found: null, chosen: null };
 const listeners = [];
 
@@ -77,14 +77,14 @@ function cellValue(row, column) {
 }
 
 function compare(a, b) {
-  return typeof a === "string" ? a.localeCompare(b) : (a > b) - (a < b); // infinities too
+  return typeof a === "string" ? a.localeCompare(b) : (a > b) - (a < b); // works for infinities
 }
 
 function sortTable(table, column, direction) {
   const sign = direction === "descending" ? -1 : 1;
   const keyed = [...table.tBodies[0].rows].map((row) => [cellValue(row, column), row]);
   keyed.sort(([a], [b]) => {
-    if (a === null || b === null) return (a === null) - (b === null); // the unknown come last
+    if (a === null || b === null) return (a === null) - (b === null); // unknown values come last
     return sign * compare(a, b);
   });
   table.tBodies[0].append(...keyed.map(([, row]) => row));
@@ -112,7 +112,7 @@ function showRows(table, change) {
 }
 
 function startTables() {
-  // Not button elements: those vanish where print repeats the head of a table.
+  // These are not button elements, because buttons vanish in print on repeated table heads.
   for (const button of document.querySelectorAll(".sort")) {
     button.addEventListener("click", sortBy);
     button.addEventListener("keydown", (event) => {

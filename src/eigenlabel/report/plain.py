@@ -1,5 +1,6 @@
-"""Numbers and names as a report keeps them: JSON types, small and clean."""
+"""Numbers and texts as a page stores them: JSON types, of bounded size, without hazards."""
 
+import math
 import numbers
 import re
 from collections.abc import Mapping
@@ -7,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # HTML cannot hold them
-
-
-# Letters and marks that turn the direction of what stands beside them.
+UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # not allowed in HTML
+# Letters and marks that change the direction of the text next to them.
 TURNING = re.compile(
     "[\u0590-\u08ff\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefe"
     "\U00010800-\U00010fff\U0001e800-\U0001efff]"
@@ -20,10 +19,10 @@ LONGEST, LONGEST_NAME = 10_000, 300  # characters of a text, and of the name of 
 
 
 def clean(text: Any, longest: int = LONGEST) -> str:
-    """Return text that a page can hold: bounded, isolated, and without control characters.
+    """Return a text that is safe on a page: bounded, isolated and without control characters.
 
     Control characters and lone surrogates are replaced. Text with letters or marks that are written
-    from right to left is isolated, so that what stands beside it keeps its order.
+    from right to left is isolated, so that the text next to it keeps its order.
     """
     text = str(text)
     if len(text) > longest:
@@ -32,28 +31,28 @@ def clean(text: Any, longest: int = LONGEST) -> str:
 
 
 def isolate(text: str) -> str:
-    """Return text between marks of isolation if a part of it may turn the direction."""
+    """Return a text between isolation marks if a part of it may change the direction."""
     if not TURNING.search(text):
         return text
     kept, depth = [], 0
     for letter in text:
         if letter == CLOSING and not depth:
-            continue  # it would end our own isolation
+            continue  # it would end our isolation
         depth += (letter in OPENING) - (letter == CLOSING)
         kept.append(letter)
     return FIRST + "".join(kept) + CLOSING * (depth + 1)
 
 
 def shorten(text: str, length: int) -> str:
-    """Return the beginning of a text that is longer than a length, isolated again."""
+    """Return the first characters of a text that is too long, isolated again."""
     inner = text.removeprefix(FIRST).removesuffix(CLOSING) if text.startswith(FIRST) else text
     return text if len(inner) <= length else isolate(inner[: length - 1] + "…")
 
 
 def plain(value: Any) -> Any:
-    """Turn numbers, text and nestings of them into JSON types; NaN becomes None.
+    """Return numbers, texts and nested containers of them as JSON types.
 
-    JSON has no infinities: they become "inf" and "-inf".
+    NaN becomes None. JSON has no infinity, which becomes "inf" or "-inf".
     """
     if isinstance(value, Mapping):
         return {clean(k): plain(v) for k, v in value.items()}
@@ -69,24 +68,24 @@ def plain(value: Any) -> Any:
 def _number(value: numbers.Real) -> int | float | str | None:
     if isinstance(value, numbers.Integral):
         return int(value)
-    value = float(value)
-    if np.isnan(value):
+    number = float(value)
+    if math.isnan(number):
         return None
-    return value if np.isfinite(value) else str(value)
+    return number if math.isfinite(number) else str(number)
 
 
 def significant(values: Any, digits: int = 4) -> Any:
-    """Round an array to significant digits, as (nested) lists of JSON types."""
+    """Return an array rounded to significant digits, as nested lists of JSON types."""
     array = np.asarray(values, dtype=float)
     rounded = [float(f"{v:.{digits}g}") for v in array.ravel()]
     return plain(np.array(rounded).reshape(array.shape))
 
 
 def check_names(label_names: Any, m: int) -> list[str]:
-    """Return the names of m labels as clean strings; those that were cut stay different."""
+    """Return the names of m labels as clean strings; names that are shortened stay different."""
     names = [str(name) for name in label_names]
     if len(names) != m:
-        raise ValueError(f"{len(names)} label_names for {m} labels: give one name per label.")
+        raise ValueError(f"{len(names)} label_names for {m} labels: pass one name per label.")
     return [
         clean(name, LONGEST_NAME)
         if len(name) <= LONGEST_NAME

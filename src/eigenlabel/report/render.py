@@ -1,4 +1,4 @@
-"""A page's dictionary becomes one HTML file: tables as HTML, the rest drawn by its own script."""
+"""The HTML of a page: tables are HTML, and a script in the page draws the charts."""
 
 import base64
 import hashlib
@@ -18,14 +18,26 @@ from eigenlabel.report.plain import isolate, shorten
 
 SCRIPTS = ("page.js", "map.js", "charts.js")
 LEADING_NUMBER = re.compile(r"[+-]?(\d+(\.\d+)?(e[+-]?\d+)?|inf|∞)(?=$|\s|±|%)", re.IGNORECASE)
-DRAWN = ("label_map", "surface", "per_label", "threshold_curves")  # by the script, from the data
+DRAWN = ("label_map", "surface", "per_label", "threshold_curves")  # drawn by the script
 SEARCHED = ("label_map", "per_label", "threshold_curves")
-SHOWN = 80  # characters of a name; the rest stands in its title
+SHOWN = 80  # characters of a name; its tooltip shows the whole name
 ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 def render(page: dict[str, Any]) -> str:
-    """Give the HTML of a page: one text that loads nothing, the same for the same page.
+    """Return the HTML of a page.
+
+    The HTML loads nothing else, and equal pages have equal HTML.
+
+    Parameters
+    ----------
+    page : dict
+        The page, as :func:`page` returns it.
+
+    Returns
+    -------
+    html : str
+        The HTML.
 
     Examples
     --------
@@ -44,11 +56,23 @@ def render(page: dict[str, Any]) -> str:
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
-    return html.lstrip()  # of the lines where macros stood
+    return html.lstrip()  # macros leave empty lines
 
 
 def write(page: dict[str, Any], path: Any) -> Path:
-    """Write the HTML of a page to a file, which is there as a whole or not at all.
+    """Write the HTML of a page to a file. A failure leaves no partial file.
+
+    Parameters
+    ----------
+    page : dict
+        The page, as :func:`page` returns it.
+    path : str or Path
+        The file to write. Its folder must exist.
+
+    Returns
+    -------
+    path : Path
+        The path of the file.
 
     Examples
     --------
@@ -58,13 +82,15 @@ def write(page: dict[str, Any], path: Any) -> Path:
     >>> report.write(report.page("Empty", []), folder / "page.html").name
     'page.html'
     """
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path.parent} is no folder: create it, or write elsewhere.")
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"{target.parent} is not a folder: create it, or choose another one."
+        )
     html = render(page)
-    with writing(path, "utf-8") as stream:
+    with writing(target, "utf-8") as stream:
         stream.write(html)
-    return path
+    return target
 
 
 @cache
@@ -86,13 +112,13 @@ def _template() -> jinja2.Template:
 
 @cache
 def _script() -> str:
-    """Join the script's parts into one closed scope."""
+    """Return the parts of the script, joined in one closed scope."""
     parts = "\n".join(_resource(name) for name in SCRIPTS)
     return f'(() => {{\n"use strict";\n{parts}\nstart();\n}})();\n'
 
 
 def _embed(data: Any) -> Markup:
-    """Give JSON that cannot end the script element it stands in, whatever its strings hold."""
+    """Return JSON that cannot end the script element around it, whatever its strings contain."""
     found = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Markup(found.translate(ESCAPES))
 
@@ -110,14 +136,14 @@ def _js_number(value: float) -> str:
 
 
 def _number(value: float) -> str:
-    """Write a number short: 1,234 or 0.123 or 1.2e-05."""
+    """Return a number as a short text, such as 1,234 or 0.123 or 1.2e-05."""
     if isinstance(value, int) or abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3f}" if abs(value) >= 0.01 or value == 0 else f"{value:.2g}"
 
 
 def _view(section: dict[str, Any]) -> Any:
-    """Prepare what the template shows of a section beyond what stands in it."""
+    """Return what the template shows of a section in addition to its content."""
     view = VIEWS.get(section["kind"])
     return view(section) if view else None
 
@@ -130,14 +156,25 @@ def _table(
     bars: dict[int, float] | None = None,
     labels: bool = False,
 ) -> dict[str, Any]:
-    """Lay out a table: text and value of each cell, the best ones, and bars as shares of a bound.
+    """Return the layout of a table: texts, values, best cells and bars.
 
-    ``labels`` says that the first column names labels, which can be chosen.
+    Parameters
+    ----------
+    columns : list of str
+        The names of the columns.
+    rows : list of lists
+        The cells of each row.
+    best : list, default=None
+        For each column "max", "min" or None: which of its values is set in bold.
+    bars : dict of int to float, default=None
+        The columns that have bars, with the value of a full bar.
+    labels : bool, default=False
+        Whether the first column contains labels, which the reader can choose.
     """
     by_column = [[row[k] for row in rows] for k in range(len(columns))]
     values = [[_value(cell) for cell in column] for column in by_column]
     numeric = [_is_numeric(*pair) for pair in zip(by_column, values, strict=True)]
-    numeric[0] = numeric[0] and not labels  # a label may be named 7
+    numeric[0] = numeric[0] and not labels  # a label may have the name 7
     texts = [_texts(column) for column in by_column]
     cells = []
     for k, column in enumerate(values):
@@ -167,7 +204,7 @@ def _is_numeric(column: list[Any], values: list[float | None]) -> bool:
 
 
 def _value(cell: Any) -> float | None:
-    """Give the number a cell stands for, None if it is text."""
+    """Return the number of a cell, or None if it is a text."""
     if isinstance(cell, (int, float)):
         return float(cell)
     found = LEADING_NUMBER.match(cell) if isinstance(cell, str) else None
@@ -175,7 +212,7 @@ def _value(cell: Any) -> float | None:
 
 
 def _texts(column: list[Any]) -> list[str]:
-    """Write the cells of a column, floats with as many decimals as the largest one bears."""
+    """Return the texts of a column; the largest number determines the decimals."""
     floats = [abs(v) for v in column if isinstance(v, float)]
     largest = max(floats, default=0.0)
     small = 0 < largest < 0.01
@@ -194,7 +231,7 @@ def _cell_text(cell: Any, decimals: int | None) -> str:
 
 
 def _best_text(values: list[float | None], texts: list[str], rule: str | None) -> str | None:
-    """Give the text of a column's best cell; cells that read the same are equally good."""
+    """Return the text of the best cell of a column; cells with the same text are equally good."""
     known = [(v, t) for v, t in zip(values, texts, strict=True) if v is not None]
     if rule is None or not known:
         return None
@@ -216,15 +253,15 @@ def _resources_view(section: dict[str, Any]) -> dict[str, Any]:
 
 
 def _curves_view(section: dict[str, Any]) -> dict[str, Any]:
-    """Lay out the figures at the chosen thresholds, for those who cannot see the curves."""
-    rows = []
+    """Return a table of the results at the chosen thresholds, as an alternative to the curves."""
+    rows: list[list[Any]] = []
     for name, positives, curve in zip(
         section["names"], section["support"], section["curves"], strict=True
     ):
-        predicted, hits = curve["at"] or (None, None)
-        if predicted is None:
+        if curve["at"] is None:
             rows.append([name, positives, curve["threshold"], None, None, None])
             continue
+        predicted, hits = curve["at"]
         precision, recall = hits / max(predicted, 1), hits / max(positives, 1)
         f1 = 2 * hits / max(predicted + positives, 1)
         rows.append([name, positives, curve["threshold"], precision, recall, f1])
@@ -233,7 +270,7 @@ def _curves_view(section: dict[str, Any]) -> dict[str, Any]:
 
 
 def _surface_view(section: dict[str, Any]) -> dict[str, Any]:
-    """Give the rows of the heat map, largest alpha first, and the range of its colours."""
+    """Return the rows of the heat map, with the largest alpha first, and the range of scores."""
     known = sorted(v for plane in section["scores"] for row in plane for v in row if v is not None)
     low, high = known[0], known[-1]
     rows = []
@@ -257,9 +294,9 @@ def _surface_view(section: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dimensions(section: dict[str, Any]) -> dict[str, Any]:
-    """Lay out the best score of each number of components, with its penalties.
+    """Return a table of the best score of each number of components, with its penalties.
 
-    Of equal scores the one chosen counts, else the larger penalties, as in the model.
+    Among equal scores, the chosen point is preferred, then larger penalties, as in the model.
     """
     rows = []
     for k, plane in enumerate(section["scores"]):
@@ -272,7 +309,7 @@ def _dimensions(section: dict[str, Any]) -> dict[str, Any]:
         score, _, j, i = max(known, default=(None, False, 0, 0))
         rows.append([section["dimensions"][k], score, section["alphas"][i], section["betas"][j]])
     columns = ["n_components", section["scoring"], "alpha", "beta"]
-    positive = max((row[1] or 0.0 for row in rows), default=0.0)  # a loss has no bars
+    positive = max((row[1] or 0.0 for row in rows), default=0.0)  # negative scores have no bars
     return _table(columns, rows, best=[None, "max", None, None], bars={1: max(positive, 0.0)})
 
 
