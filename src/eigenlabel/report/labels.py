@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from eigenlabel.labels.codec import MISSING, check_label_matrix
+from eigenlabel.labels.checks import MISSING, check_label_matrix
 from eigenlabel.linalg._types import Floats, Ints, Matrix
 from eigenlabel.report.plain import plain, significant
 
