@@ -257,7 +257,7 @@ def test_a_scheduler_without_workers_is_told(data, tmp_path, monkeypatch, capsys
         words = ["fit", tmp_path / "it.svm", "-o", tmp_path / "m.skops", "--cluster"]
         assert main([str(w) for w in (*words, made.scheduler_address)]) == 1
     said = capsys.readouterr()
-    assert "waiting for workers of the scheduler at tcp://" in said.out
+    assert "waiting for workers to connect to the scheduler at tcp://" in said.out
     assert "has no workers after 0.2 s. Start some: dask worker tcp://" in said.err
 
 

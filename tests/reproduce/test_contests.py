@@ -267,7 +267,7 @@ def test_the_command_prints_a_contest_and_writes_its_page(tmp_path, monkeypatch,
     lines = [line.split() for line in out.splitlines()]
     assert sum(line[:3] == ["planted", "0", "KGHA-d"] for line in lines) == 4  # metrics
     assert ["KGHA-d", "78.7", "75.2"] in lines  # the paper's, in a table of its own
-    assert "findings hold" in out
+    assert "findings that the paper has on all its data sets" in out
     assert "orders of methods can be compared, figures cannot" in out
     assert "planted 1" in page.read_text(encoding="utf-8")
     assert main([*words, "--methods", "KGHA-d", "--format", "markdown"]) == 0
