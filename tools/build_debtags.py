@@ -1,11 +1,11 @@
-"""Make the embedded debtags data from a Debian package index.
+"""Build the embedded debtags data from a Debian package index.
 
     apt-get update && apt-cache dumpavail | python tools/build_debtags.py --release "Debian 12" -
     python tools/build_debtags.py --release "Debian 12" Packages.xz
 
-Only facts are kept: package names, tags, and which words, dependencies and section occur in which
-package. Words stand in alphabetical order, so no sentence can be read back. The same index gives
-the same bytes.
+Only facts are kept: package names, tags, and the words, dependencies and section of each package.
+Words are in alphabetical order, so that no sentence can be reconstructed. Equal indexes produce
+equal bytes.
 """
 
 import argparse
@@ -16,8 +16,9 @@ import lzma
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any, TextIO
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,25 +27,31 @@ from eigenlabel.datasets import Dataset, save_npz
 
 TARGET = Path(__file__).resolve().parents[1] / "src/eigenlabel/datasets/debtags.npz"
 WORD = re.compile(r"[a-z0-9][a-z0-9+#]*")
-OPENERS = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 
 
-def open_index(path: str):
-    """Open a package index as text: "-" is standard input, compressed files by their suffix."""
+def open_index(path: str) -> TextIO:
+    """Return a package index as a text stream; "-" is standard input.
+
+    The suffix of the file determines its compression.
+    """
     if path == "-":
         return sys.stdin
     suffix = Path(path).suffix
     if suffix == ".lz4":
         try:
-            import lz4.frame  # noqa: PLC0415  needed for this form alone
+            import lz4.frame  # noqa: PLC0415  needed for this format only
         except ImportError:
             raise SystemExit("reading .lz4 needs: pip install lz4") from None
-        return lz4.frame.open(path, "rt", encoding="utf-8")
-    return OPENERS.get(suffix, open)(path, "rt", encoding="utf-8")
+        opened = lz4.frame.open
+    else:
+        opened = OPENERS.get(suffix, open)
+    stream: TextIO = opened(path, "rt", encoding="utf-8")
+    return stream
 
 
 def stanzas(lines: Iterable[str]) -> Iterator[dict[str, str]]:
-    """Give each package's fields; continued lines are joined by blanks."""
+    """Yield the fields of each package; continued lines are joined by spaces."""
     fields: dict[str, str] = {}
     name = ""
     for line in lines:
@@ -61,31 +68,31 @@ def stanzas(lines: Iterable[str]) -> Iterator[dict[str, str]]:
 
 
 def tags(fields: dict[str, str]) -> list[str]:
-    """List the tags; what stands for 'not tagged yet' is none."""
+    """Return the tags, without those that mean "not tagged yet"."""
     found = (t.strip() for t in fields.get("Tag", "").split(","))
     return sorted({t for t in found if "::" in t and not re.search(r"::TODO$|^special::", t)})
 
 
-def words(fields: dict[str, str]) -> Counter:
-    """Count the words of the name and the short description."""
+def words(fields: dict[str, str]) -> Counter[str]:
+    """Return the counts of words in the name and the short description."""
     text = f"{fields['Package']} {fields.get('Description', '')}".lower()
     return Counter(w for w in WORD.findall(text) if len(w) > 1 and not w.isdigit())
 
 
-def dependencies(fields: dict[str, str]) -> Counter:
-    """Count, once each, the packages that it depends on, alternatives included."""
+def dependencies(fields: dict[str, str]) -> Counter[str]:
+    """Return the packages that a package depends on, each with count 1, with alternatives."""
     text = f"{fields.get('Pre-Depends', '')},{fields.get('Depends', '')}"
     names = (re.split(r"[\s(:\[]", part.strip())[0] for part in re.split(r"[,|]", text))
     return Counter(sorted({name for name in names if name}))
 
 
-def section(fields: dict[str, str]) -> Counter:
-    """Count its section, without the archive area."""
+def section(fields: dict[str, str]) -> Counter[str]:
+    """Return the section of a package, without the archive area, with count 1."""
     return Counter([fields["Section"].rpartition("/")[2]] if fields.get("Section") else [])
 
 
-def count_matrix(counts: list[Counter], least: int) -> tuple[sp.csr_array, list[str]]:
-    """Stack counters to a matrix with a column for each key that ``least`` packages have."""
+def count_matrix(counts: list[Counter[str]], least: int) -> tuple[sp.csr_array, list[str]]:
+    """Return a matrix of counts, with a column for each key that ``least`` packages have."""
     documents = Counter(key for row in counts for key in row)
     names = sorted(key for key, n in documents.items() if n >= least)
     column = {key: j for j, key in enumerate(names)}
@@ -101,21 +108,22 @@ def count_matrix(counts: list[Counter], least: int) -> tuple[sp.csr_array, list[
 
 
 def source(fields: dict[str, str]) -> str:
-    """Name the source package."""
+    """Return the name of the source package."""
     return fields.get("Source", fields["Package"]).split()[0]
 
 
 def build(lines: Iterable[str], release: str, least: int = 3) -> Dataset:
-    """Give the data of an index: packages with tags, one row each, in the order of their names."""
+    """Return the data of an index: one row for each package with tags, ordered by name."""
     packages: dict[str, dict[str, str]] = {}
     for fields in stanzas(lines):
         if tags(fields):
             packages.setdefault(fields["Package"], fields)
     rows = [packages[name] for name in sorted(packages)]
     if not rows:
-        raise SystemExit("no package with a Tag: field; run 'apt-get update' first?")
+        raise SystemExit("No package has a Tag: field. Run 'apt-get update' first.")
     Y, label_names = count_matrix([Counter(tags(fields)) for fields in rows], 1)
-    blocks, names, views = [], [], {}
+    blocks, views = [], {}
+    names: list[str] = []
     for view, count in (("words", words), ("depends", dependencies), ("section", section)):
         block, columns = count_matrix([count(fields) for fields in rows], least)
         views[view] = slice(len(names), len(names) + len(columns))
@@ -137,11 +145,11 @@ def build(lines: Iterable[str], release: str, least: int = 3) -> Dataset:
 
 
 def main() -> None:
-    """Read an index and write the data."""
+    """Read a package index and write the data."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("index", help="Packages[.gz|.xz|.bz2|.lz4], or - for apt-cache dumpavail")
-    parser.add_argument("--release", required=True, help='what it is, such as "Debian 12"')
-    parser.add_argument("--output", type=Path, default=TARGET)
+    parser.add_argument("--release", required=True, help='name of the release, such as "Debian 12"')
+    parser.add_argument("--output", type=Path, default=TARGET, help="the file to write")
     arguments = parser.parse_args()
     with open_index(arguments.index) as lines:
         data = build(lines, arguments.release)

@@ -1,14 +1,13 @@
-"""Run the test suite as other processors would run it.
+"""Run the test suite with the kernels that other processors use.
 
     python tools/test_machines.py                        # every family, one and two threads
     python tools/test_machines.py --list                 # the families that this processor supports
     python tools/test_machines.py --other --threads 1    # the oldest family but the processor's own
     python tools/test_machines.py --families Haswell tests/test_ridge.py
 
-OpenBLAS chooses its kernels, and numpy its loops, by the processor. Sums are then rounded in
-another order. A result or a test that depends on this order passes on one machine and fails on
-another, so the suite runs under each family of kernels. Arguments that this script does not know
-are passed to pytest.
+OpenBLAS chooses its kernels, and numpy its loops, according to the processor. Sums are then rounded
+in another order. A result or a test that depends on this order passes on one machine and fails on
+another, so the suite runs with each family of kernels. Unknown arguments are passed to pytest.
 """
 
 import argparse
@@ -52,7 +51,8 @@ def probe(family: str | None = None) -> dict[str, list[str]]:
     )
     if done.returncode:  # kernels that this processor cannot run end the process
         return {"kernels": [], "loops": []}
-    return json.loads(done.stdout)
+    found: dict[str, list[str]] = json.loads(done.stdout)
+    return found
 
 
 def supported() -> dict[str, dict[str, str]]:

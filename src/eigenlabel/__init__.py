@@ -103,8 +103,8 @@ LATER = (
 
 
 def __getattr__(name: str) -> Any:
-    """Import the modules around experiments when they are first asked for."""
-    if name in LATER:
+    """Import a module when it is first used, because its imports take time."""
+    if name in _LAZY:
         return import_module(f"eigenlabel.{name}")
     raise AttributeError(f"module 'eigenlabel' has no attribute {name!r}")
 

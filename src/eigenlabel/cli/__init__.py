@@ -13,8 +13,21 @@ from eigenlabel.cli import compare, datasets, demo, models, report, reproduce
 from eigenlabel.cli.messages import describe
 from eigenlabel.cli.options import Parser, UsageError
 
+COMMANDS = (
+    demo.DEMO,
+    models.FIT,
+    models.TUNE,
+    models.PREDICT,
+    models.EVALUATE,
+    compare.COMPARE,
+    reproduce.REPRODUCE,
+    report.REPORT,
+    datasets.DATASETS,
+)
 
-def _parser() -> argparse.ArgumentParser:
+
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser, with the options of the command that the words call."""
     parser = Parser(
         prog="eigenlabel",
         description="Multi-label learning through the subspace that labels share.",
@@ -22,8 +35,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"eigenlabel {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (demo, models, compare, reproduce, report, datasets):
-        module.add_commands(commands)
+    called = next((word for word in words if not word.startswith("-")), None)
+    for command in COMMANDS:
+        own = commands.add_parser(command.name, help=command.help, description=command.description)
+        own.set_defaults(run=command.run)
+        if command.name == called:
+            command.add_options(own)
     return parser
 
 
@@ -33,8 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     parsed = argparse.Namespace()
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        parsed = _parser().parse_args(arguments)
+        parsed = _parser(words).parse_args(words)
         parsed.run(parsed)
         if sys.stdout is not None:  # it is None after: eigenlabel ... >&-
             sys.stdout.flush()

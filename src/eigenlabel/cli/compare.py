@@ -8,7 +8,7 @@ from typing import Any
 
 from eigenlabel.catalogue import METHODS
 from eigenlabel.cli.messages import print_notes
-from eigenlabel.cli.options import Commands, choose, parse_value, positive, words
+from eigenlabel.cli.options import Command, choose, parse_value, positive, words
 from eigenlabel.cli.pages import comparison_sections, example_sections, write_page
 from eigenlabel.cli.reading import add_data_options, check_output, read_data, reader_options
 from eigenlabel.cli.runs import add_running_options, check_failures, get_records
@@ -23,15 +23,7 @@ from eigenlabel.preprocessing import PREPARATIONS
 DEFAULT_METHODS = ("shared-subspace", "ridge", "linear-svm", "logistic")
 
 
-def add_commands(commands: Commands) -> None:
-    """Add the command ``compare``."""
-    parser = commands.add_parser(
-        "compare",
-        help="compare methods on data files, or run a protocol file",
-        description="Run methods on splits of data sets, test their differences, and optionally "
-        "write a page. DATA may be one protocol in TOML (docs/experiments.md). A stopped run "
-        "continues where it stopped when the command is repeated.",
-    )
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", metavar="DATA", nargs="+", help="data files, or one protocol")
     parser.add_argument(
         "-o", "--output", metavar="FOLDER", required=True, help="folder for the records of runs"
@@ -73,7 +65,6 @@ def add_commands(commands: Commands) -> None:
     )
     add_running_options(parser)
     add_data_options(parser)
-    parser.set_defaults(run=_compare)
 
 
 def _compare(arguments: argparse.Namespace) -> None:
@@ -172,3 +163,14 @@ def _print_summary(
                 + f"; critical difference {ranking.critical_difference:.2f}"
             )
         print()
+
+
+COMPARE = Command(
+    "compare",
+    "compare methods on data files, or run a protocol file",
+    "Run methods on splits of data sets, test their differences, and optionally "
+    "write a page. DATA may be one protocol in TOML (docs/experiments.md). A stopped run "
+    "continues where it stopped when the command is repeated.",
+    _add_options,
+    _compare,
+)

@@ -5,21 +5,14 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from eigenlabel.cli.options import Commands, UsageError, choose
+from eigenlabel.cli.options import Command, UsageError, choose
 from eigenlabel.cli.tables import format_table
 from eigenlabel.datasets import data_folder, fetch, find, known
 from eigenlabel.datasets.registry import Entry, get
 from eigenlabel.reproduce import CONTESTS, FIGURES, TABLES, data_sets, get_table
 
 
-def add_commands(commands: Commands) -> None:
-    """Add the command ``datasets`` and its actions."""
-    datasets = commands.add_parser(
-        "datasets",
-        help="list, describe, download and find known data sets",
-        description="Known data sets are stored in the folder EIGENLABEL_DATA, or in the user's "
-        "cache.",
-    )
+def _add_options(datasets: argparse.ArgumentParser) -> None:
     actions = datasets.add_subparsers(dest="action", required=True, metavar="ACTION")
 
     listing = actions.add_parser(
@@ -29,7 +22,6 @@ def add_commands(commands: Commands) -> None:
         "files are on this computer, and the tables of papers that use the data set.",
     )
     listing.add_argument("--json", action="store_true", help="print all that is known, as JSON")
-    listing.set_defaults(run=_list)
 
     info = actions.add_parser(
         "info",
@@ -38,7 +30,6 @@ def add_commands(commands: Commands) -> None:
     )
     info.add_argument("name", metavar="NAME")
     info.add_argument("--check", action="store_true", help="verify the checksums of its files")
-    info.set_defaults(run=_info)
 
     fetching = actions.add_parser(
         "fetch",
@@ -50,7 +41,6 @@ def add_commands(commands: Commands) -> None:
     fetching.add_argument(
         "--all-for", metavar="TABLE", help="all data sets of a table, such as mddm-table1"
     )
-    fetching.set_defaults(run=_fetch)
 
     path = actions.add_parser(
         "path",
@@ -58,7 +48,6 @@ def add_commands(commands: Commands) -> None:
         description="Print the paths of a data set's files, one per line. Fails if one is missing.",
     )
     path.add_argument("name", metavar="NAME")
-    path.set_defaults(run=_path)
 
 
 def _list(arguments: argparse.Namespace) -> None:
@@ -147,3 +136,17 @@ def _used_by(table: str | None) -> list[str]:
 
 def _path(arguments: argparse.Namespace) -> None:
     print(*find(arguments.name), sep="\n")
+
+
+def _run_action(arguments: argparse.Namespace) -> None:
+    actions = {"list": _list, "info": _info, "fetch": _fetch, "path": _path}
+    actions[arguments.action](arguments)
+
+
+DATASETS = Command(
+    "datasets",
+    "list, describe, download and find known data sets",
+    "Known data sets are stored in the folder EIGENLABEL_DATA, or in the user's cache.",
+    _add_options,
+    _run_action,
+)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from eigenlabel import catalogue, metrics, report
-from eigenlabel.cli.options import Commands
+from eigenlabel.cli.options import Command
 from eigenlabel.cli.pages import about, peak_mib
 from eigenlabel.cli.reading import check_output
 from eigenlabel.cli.tables import format_table
@@ -36,15 +36,7 @@ class _Results:
     decided: Any = None
 
 
-def add_commands(commands: Commands) -> None:
-    """Add the command ``demo``."""
-    demo = commands.add_parser(
-        "demo",
-        help="tune a model on Debian's packages and their tags, and write a page that shows it",
-        description="Learn the tags of some packages of Debian 12 from their words, dependencies "
-        "and section, predict the tags of packages from other sources, and write a page that "
-        "shows the result. This takes about half a minute.",
-    )
+def _add_options(demo: argparse.ArgumentParser) -> None:
     demo.add_argument(
         "--samples", type=int, default=2000, help="number of training packages (default 2000)"
     )
@@ -63,7 +55,6 @@ def add_commands(commands: Commands) -> None:
         default="eigenlabel-demo.html",
         help="the HTML file (default eigenlabel-demo.html)",
     )
-    demo.set_defaults(run=_demo)
 
 
 def _demo(arguments: argparse.Namespace) -> None:
@@ -155,3 +146,14 @@ def _print_examples(data: Dataset, test: Ints, decided: Any) -> None:
             f"{sign}{data.label_names[j]}" for sign, mask in marks for j in np.flatnonzero(mask)
         ]
         print(f"  {names[test[i]]}: {' '.join(tags)}")
+
+
+DEMO = Command(
+    "demo",
+    "tune a model on Debian's packages and their tags, and write a page that shows it",
+    "Learn the tags of some packages of Debian 12 from their words, dependencies "
+    "and section, predict the tags of packages from other sources, and write a page that "
+    "shows the result. This takes about half a minute.",
+    _add_options,
+    _demo,
+)

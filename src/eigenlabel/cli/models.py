@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from eigenlabel import SharedSubspaceClassifierCV, catalogue, distributed, report, thresholds
 from eigenlabel.cli.messages import print_notes
 from eigenlabel.cli.options import (
-    Commands,
+    Command,
     UsageError,
     choose,
     integers,
@@ -50,20 +50,7 @@ class _ListMethods(argparse.Action):
         parser.exit()
 
 
-def add_commands(commands: Commands) -> None:
-    """Add the four commands."""
-    _add_fit(commands)
-    _add_tune(commands)
-    _add_predict(commands)
-    _add_evaluate(commands)
-
-
-def _add_fit(commands: Commands) -> None:
-    fit = commands.add_parser(
-        "fit",
-        help="fit a method to a data file and save the model",
-        description="Fit any method of the catalogue. --set changes its parameters.",
-    )
+def _add_fit_options(fit: argparse.ArgumentParser) -> None:
     _add_fitting_options(fit)
     known = "; ".join(f"{name}: {catalogue.METHODS[name].about}" for name in EVERYDAY)
     fit.add_argument(
@@ -88,17 +75,9 @@ def _add_fit(commands: Commands) -> None:
         help="compute the statistics of the data on the workers of a Dask scheduler, such as "
         "tcp://host:8786; for the methods shared-subspace and ridge",
     )
-    fit.set_defaults(run=_fit)
 
 
-def _add_tune(commands: Commands) -> None:
-    tune = commands.add_parser(
-        "tune",
-        help="tune a shared-subspace model on a data file, and optionally write a page",
-        description="Compute the exact cross-validated score of every alpha, beta and dimension "
-        "of a grid, and fit the best model with its thresholds. A page can show the scores and "
-        "the labels.",
-    )
+def _add_tune_options(tune: argparse.ArgumentParser) -> None:
     _add_fitting_options(tune)
     tune.add_argument("--report", metavar="PAGE", help="write an HTML page to this file")
     tune.add_argument(
@@ -133,15 +112,9 @@ def _add_tune(commands: Commands) -> None:
     tune.add_argument(
         "--gamma", type=float, help="coefficient of the rbf kernel (default 1 / features)"
     )
-    tune.set_defaults(run=_tune)
 
 
-def _add_predict(commands: Commands) -> None:
-    predict = commands.add_parser(
-        "predict",
-        help="predict the labels of a data file with a saved model",
-        description="Predict the samples in pieces, so that the file may be larger than memory.",
-    )
+def _add_predict_options(predict: argparse.ArgumentParser) -> None:
     predict.add_argument("model", metavar="MODEL", help="the model file")
     predict.add_argument("data", metavar="DATA", help="the samples to predict")
     predict.add_argument(
@@ -165,21 +138,14 @@ def _add_predict(commands: Commands) -> None:
         "--rows", type=positive, default=4096, help="samples per piece (default 4096)"
     )
     add_data_options(predict)
-    predict.set_defaults(run=_predict)
 
 
-def _add_evaluate(commands: Commands) -> None:
-    evaluate = commands.add_parser(
-        "evaluate",
-        help="compare a saved model's predictions with the labels of a data file",
-        description="Print every metric. docs/api/metrics.md explains their conventions.",
-    )
+def _add_evaluate_options(evaluate: argparse.ArgumentParser) -> None:
     evaluate.add_argument("model", metavar="MODEL", help="the model file")
     evaluate.add_argument("data", metavar="DATA", help="the labelled samples")
     evaluate.add_argument("--json", action="store_true", help="print the metrics as JSON")
     evaluate.add_argument("--report", metavar="PAGE", help="write an HTML page to this file")
     add_data_options(evaluate)
-    evaluate.set_defaults(run=_evaluate)
 
 
 def _add_fitting_options(parser: argparse.ArgumentParser) -> None:
@@ -350,3 +316,41 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     if arguments.report:
         title = f"{Path(arguments.model).name} on {data.source}"
         report.write(report.page(title, sections, about=about(arguments)), arguments.report)
+
+
+FIT = Command(
+    "fit",
+    "fit a method to a data file and save the model",
+    "Fit any method of the catalogue. --set changes its parameters.",
+    _add_fit_options,
+    _fit,
+)
+
+
+TUNE = Command(
+    "tune",
+    "tune a shared-subspace model on a data file, and optionally write a page",
+    "Compute the exact cross-validated score of every alpha, beta and dimension "
+    "of a grid, and fit the best model with its thresholds. A page can show the scores and "
+    "the labels.",
+    _add_tune_options,
+    _tune,
+)
+
+
+PREDICT = Command(
+    "predict",
+    "predict the labels of a data file with a saved model",
+    "Predict the samples in pieces, so that the file may be larger than memory.",
+    _add_predict_options,
+    _predict,
+)
+
+
+EVALUATE = Command(
+    "evaluate",
+    "compare a saved model's predictions with the labels of a data file",
+    "Print every metric. docs/api/metrics.md explains their conventions.",
+    _add_evaluate_options,
+    _evaluate,
+)

@@ -2,11 +2,19 @@
 
 import argparse
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
-Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+
+class Command(NamedTuple):
+    """A command: its texts in the help, the function that adds its options, and the one it runs."""
+
+    name: str
+    help: str
+    description: str
+    add_options: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], None]
 
 
 class UsageError(ValueError):

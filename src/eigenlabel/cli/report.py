@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from eigenlabel.cli.options import Commands, UsageError
+from eigenlabel.cli.options import Command, UsageError
 from eigenlabel.cli.pages import comparison_sections, evaluated, write_page
 from eigenlabel.cli.reading import add_data_options, check_output, read_data, reader_options
 from eigenlabel.datasets import DataError
@@ -11,14 +11,7 @@ from eigenlabel.experiment import read_records
 from eigenlabel.persistence import load_model
 
 
-def add_commands(commands: Commands) -> None:
-    """Add the command ``report``."""
-    parser = commands.add_parser(
-        "report",
-        help="write a page from a folder of records, or from a model and data",
-        description="Write a page that shows the records of a comparison, or a saved model on "
-        "labelled data. The page is a single file without external resources.",
-    )
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "source", metavar="FOLDER|MODEL", help="a folder of records, or a model file"
     )
@@ -30,7 +23,6 @@ def add_commands(commands: Commands) -> None:
         "--reference", metavar="METHOD", help="the method that the others are tested against"
     )
     add_data_options(parser)
-    parser.set_defaults(run=_report)
 
 
 def _report(arguments: argparse.Namespace) -> None:
@@ -56,3 +48,13 @@ def _report_records(arguments: argparse.Namespace) -> None:
     title = last[records[-1]["key"]]["protocol"]
     sections = comparison_sections(list(last.values()), metrics, arguments.reference)
     write_page(title, sections, arguments.output, arguments)
+
+
+REPORT = Command(
+    "report",
+    "write a page from a folder of records, or from a model and data",
+    "Write a page that shows the records of a comparison, or a saved model on "
+    "labelled data. The page is a single file without external resources.",
+    _add_options,
+    _report,
+)

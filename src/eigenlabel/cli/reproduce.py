@@ -7,7 +7,7 @@ from typing import Any
 
 from eigenlabel import report
 from eigenlabel.cli.contests import print_contest
-from eigenlabel.cli.options import Commands, UsageError, choose, positive, words
+from eigenlabel.cli.options import Command, UsageError, choose, positive, words
 from eigenlabel.cli.pages import comparison_sections, write_page
 from eigenlabel.cli.reading import check_output
 from eigenlabel.cli.runs import add_running_options, check_failures, get_records
@@ -35,14 +35,7 @@ DISTANT = {
 }
 
 
-def add_commands(commands: Commands) -> None:
-    """Add the command ``reproduce``."""
-    parser = commands.add_parser(
-        "reproduce",
-        help="run a table of a paper again, and print the paper's numbers, ours and the difference",
-        description="Data sets are searched in the folder EIGENLABEL_DATA, or in the cache. "
-        "'eigenlabel datasets fetch --all-for TABLE' downloads those that are available.",
-    )
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", metavar="TABLE", nargs="?", help="such as mlls-table3")
     parser.add_argument("--list", action="store_true", help="list all tables and figures")
     parser.add_argument(
@@ -61,7 +54,6 @@ def add_commands(commands: Commands) -> None:
         "--splits", type=positive, metavar="N", help="largest number of splits to run"
     )
     add_running_options(parser)
-    parser.set_defaults(run=_reproduce)
 
 
 def _reproduce(arguments: argparse.Namespace) -> None:
@@ -197,3 +189,13 @@ def _number(value: float | None, std: float | None = None) -> str:
         return str(int(value))
     text = f"{value:.4f}" if abs(value) >= 1e-3 or value == 0 else f"{value:.2e}"
     return text if std is None else f"{text} ± {std:.4f}"
+
+
+REPRODUCE = Command(
+    "reproduce",
+    "run a table of a paper again, and print the paper's numbers, ours and the difference",
+    "Data sets are searched in the folder EIGENLABEL_DATA, or in the cache. "
+    "'eigenlabel datasets fetch --all-for TABLE' downloads those that are available.",
+    _add_options,
+    _reproduce,
+)

@@ -1,0 +1,97 @@
+"""Rules that keep the package easy to find one's way in."""
+
+import ast
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+import eigenlabel
+
+PACKAGE = Path(eigenlabel.__file__).parent
+TESTS = Path(__file__).parent
+MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
+LONGEST_FILE = 460
+LONGEST_FUNCTION = 60  # lines of code, without docstring and comments
+
+
+def place(path):
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def nodes(path, *kinds):
+    return [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, kinds)]
+
+
+def test_no_two_classes_have_the_same_name():
+    found = defaultdict(list)
+    for path in MODULES:
+        for node in nodes(path, ast.ClassDef):
+            found[node.name.lstrip("_")].append(place(path))
+    assert {name: places for name, places in found.items() if len(places) > 1} == {}
+
+
+def test_factors_are_never_told_apart_by_their_class():
+    pattern = re.compile(r"isinstance\([^)]*Factor\b")
+    assert [place(path) for path in MODULES if pattern.search(path.read_text())] == []
+
+
+def test_only_one_function_chooses_the_stack_level_of_a_warning():
+    users = [place(path) for path in MODULES if "stacklevel" in path.read_text()]
+    assert users == ["inputs/warning.py"]
+
+
+def test_one_file_touches_the_private_side_of_scikit_learn():
+    pattern = re.compile(
+        r"from sklearn[\w.]*(?:\._\w+)+ import|from sklearn[\w.]* import .*\b_[a-z]"
+    )
+    users = [place(path) for path in MODULES if pattern.search(path.read_text())]
+    assert len(users) <= 1
+
+
+def test_linear_algebra_does_not_speak_of_labels():
+    speaking = [place(p) for p in (PACKAGE / "linalg").rglob("*.py") if "label" in p.read_text()]
+    speaking = [
+        each
+        for each in speaking
+        if re.search(r"\blabels?\b", (PACKAGE / each).read_text(), re.IGNORECASE)
+    ]
+    assert speaking == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=place)
+def test_files_and_functions_are_short(path):
+    assert len(path.read_text().splitlines()) <= LONGEST_FILE
+    for node in nodes(path, ast.FunctionDef):
+        first = node.body[0]
+        documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+        start = first.end_lineno if documented else node.lineno
+        assert node.end_lineno - start <= LONGEST_FUNCTION, node.name
+
+
+def test_papers_are_cited_by_authors_and_year():
+    pattern = re.compile(r"\bpaper 00\d\b|\bpapers 00\d\b", re.IGNORECASE)
+    assert [place(path) for path in MODULES if pattern.search(path.read_text())] == []
+
+
+def test_no_name_is_imported_for_others_to_import():
+    """An ``import name as name`` outside of ``__init__`` is a second path to the same thing."""
+    pattern = re.compile(r"^from .* import (\w+) as \1\b", re.MULTILINE)
+    users = [place(p) for p in MODULES if p.name != "__init__.py" and pattern.search(p.read_text())]
+    assert users == []
+
+
+def test_every_module_has_a_test_file_of_its_name():
+    missing = [
+        place(path)
+        for path in MODULES
+        if path.name not in ("__init__.py", "__main__.py", "_types.py")
+        and not _test_of(path).exists()
+    ]
+    assert missing == []
+
+
+def _test_of(path):
+    inside = path.relative_to(PACKAGE)
+    return TESTS / inside.parent / f"test_{inside.stem}.py"
