@@ -41,7 +41,7 @@ def everything(data, model, names):
 
 
 class Reader(HTMLParser):
-    """Keeps the text outside scripts and styles, every tag, and the embedded data."""
+    """A parser that keeps the text outside scripts and styles, all tags, and the embedded data."""
 
     def __init__(self, html):
         super().__init__(convert_charrefs=True)

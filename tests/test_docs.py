@@ -1,4 +1,4 @@
-"""The documentation keeps up: each public name has its page, examples run, links lead somewhere."""
+"""The documentation is complete: each public name has a page, examples run, and links work."""
 
 import inspect
 import re
@@ -23,7 +23,7 @@ def public_names(module):
 
 
 @pytest.mark.parametrize("name", eigenlabel.__all__)
-def test_every_public_name_has_its_page(name):
+def test_every_public_name_has_a_page(name):
     page = ROOT / "docs" / "api" / f"{name}.md"
     text = page.read_text()
     thing = getattr(eigenlabel, name)
@@ -37,18 +37,18 @@ def test_every_public_name_has_its_page(name):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_examples_run(page):
-    shared = {}  # the blocks of a page are one session
+    shared = {}  # the blocks of a page share their names
     for block in re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL):
         exec(compile(block, str(page), "exec"), shared)
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda p: p.name)
-def test_links_lead_somewhere(page):
+def test_links_point_to_existing_files(page):
     for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
         if not target.startswith("http"):
             assert (page.parent / target).exists(), target
 
 
-def test_the_version_is_one():
+def test_the_package_and_the_project_state_the_same_version():
     text = (ROOT / "pyproject.toml").read_text()
     assert f'version = "{eigenlabel.__version__}"' in text

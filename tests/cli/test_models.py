@@ -128,7 +128,7 @@ def test_a_model_remembers_whether_features_are_numbered_from_zero(tmp_path, cap
     (tmp_path / "train.svm").write_text("\n".join(lines))
     model, test = tmp_path / "m.skops", tmp_path / "test.svm"
     assert run_command("fit", tmp_path / "train.svm", "-o", model) == 0
-    test.write_text("0 1:1\n")  # feature 1 means label 1; were it the first, it would mean 0
+    test.write_text("0 1:1\n")  # feature 1 implies label 1; feature 0 would imply label 0
     capsys.readouterr()
     assert run_command("predict", model, test) == 0
     assert capsys.readouterr().out.splitlines()[1] == "0,1"
@@ -224,7 +224,7 @@ def test_a_method_uses_the_views_of_a_file(tmp_path):
 
 
 def id_table(path, ids, labels=True):
-    """Write a table with an id that says nothing, and two columns that say the labels."""
+    """Write a table with an uninformative id, and two columns that determine the labels."""
     rng = np.random.default_rng(0)
     lines = ["id,x,z,a,b" if labels else "id,x,z"]
     for i in ids:

@@ -23,7 +23,7 @@ import pytest
 import scipy.sparse as sp
 
 SEED, CASES, BATCH = 0, 1200, 300
-MEMORY, SECONDS = 3 * 2**30, 20  # of a process, and of one file
+MEMORY, SECONDS = 3 * 2**30, 20  # bounds for a process, and for one file
 FORBIDDEN = (
     "os.system",
     "os.exec",
@@ -123,7 +123,7 @@ def flip(rng, data):
 
 
 def splice(rng, data, other):
-    """Replace a part by a part of something else, or leave it out."""
+    """Replace a part by a part of other data, or remove it."""
     start, stop = sorted(rng.choices(range(len(data) + 1), k=2))
     first, last = sorted(rng.choices(range(len(other) + 1), k=2))
     return data[:start] + rng.choice([b"", other[first:last]]) + data[stop:]
@@ -233,7 +233,7 @@ def tampered(number, models):
 
 
 def attempt(path, X):
-    """Load and predict as the command line does; return what became of it."""
+    """Load and predict as the command line does; return the outcome."""
     from eigenlabel.cli.predictions import predict_with
     from eigenlabel.datasets import DataError
     from eigenlabel.persistence import load_model
@@ -251,16 +251,16 @@ def attempt(path, X):
 
 
 def work(numbers):
-    """Try cases one after another, in a process of its own; print a line before and after each."""
+    """Try cases in this process; print a line before and after each."""
     models, ran = make_models(), []
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         path = Path(folder) / "m.skops"
         path.write_bytes(models[0][1])
-        assert attempt(path, models[0][2]) == "predicted"  # and all modules are imported
+        assert attempt(path, models[0][2]) == "predicted"  # this imports all modules
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         sys.addaudithook(lambda event, _: ran.append(event) if event in FORBIDDEN else None)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # a hang in compiled code ends too
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends compiled code that hangs
         for number in numbers:
             what, data, X = tampered(number, models)
             print(json.dumps([number, what, "begun"]), flush=True)
@@ -303,7 +303,7 @@ def test_tampered_models(part):
     bad = {n: f for n, f in found.items() if f[1] not in ("refused", "failed", "predicted")}
     assert bad == {}
     outcomes = [outcome for _, outcome in found.values()]
-    assert min(outcomes.count(o) for o in ("refused", "predicted")) > 50  # both were reached
+    assert min(outcomes.count(o) for o in ("refused", "predicted")) > 50  # both outcomes occur
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ def test_parts_survive_addition_joining_nesting_and_pickling():
     message = Message("pass ", Parameter("drop", "x"))
     for changed in (
         message + " (row 3)",
+        "d.csv: " + message,
         join("; ", ["no column is left", message]),
         Message("d.csv: ", message),
         pickle.loads(pickle.dumps(message)),

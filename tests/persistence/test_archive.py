@@ -46,7 +46,7 @@ def test_a_model_with_trees_is_not_saved_and_the_message_explains_why(tmp_path, 
     assert list(tmp_path.iterdir()) == []
 
 
-# None of these is in a file that save_model has written.
+# save_model writes none of these nodes.
 GLOBALS = node(
     "MethodNode",
     "eigenlabel.metrics.f1_macro",
@@ -204,7 +204,7 @@ def test_a_tampered_matrix_of_training_samples_does_not_crash(tmp_path):
     run = subprocess.run(
         [sys.executable, "-c", code, path], capture_output=True, text=True, check=False
     )
-    assert run.returncode == 1  # and not the signal of a segmentation fault
+    assert run.returncode == 1  # a segmentation fault would return a signal
     assert "DataError" in run.stderr
     assert "the indices must be between 0 and 4" in run.stderr
 

@@ -83,7 +83,7 @@ def test_an_estimator_is_saved_without_further_information(model, tmp_path):
     assert saved.feature_names.tolist() == ["0", "1", "2", "3", "4"]
     assert saved.label_names.tolist() == ["0", "1", "2"]
     np.testing.assert_array_equal(saved.model.predict(DATA.X), model.predict(DATA.X))
-    save_model(load_model(path), path)  # what was loaded can be saved
+    save_model(load_model(path), path)  # a loaded model can be saved again
     assert load_model(path).label_names.tolist() == ["0", "1", "2"]
 
 
@@ -95,7 +95,7 @@ def test_the_column_names_of_a_frame_are_saved_with_an_estimator(tmp_path):
 
 
 def test_labels_may_be_words_but_must_be_known(tmp_path):
-    words = np.array(["tea", "milk", "water", "tea"] * 10)  # one label a sample
+    words = np.array(["tea", "milk", "water", "tea"] * 10)  # one label per sample
     save_model(SharedSubspaceClassifier().fit(DATA.X, words), tmp_path / "m.skops")
     assert load_model(tmp_path / "m.skops").label_names.tolist() == ["milk", "tea", "water"]
     with pytest.raises(ValueError, match="labels of the model are unknown"):

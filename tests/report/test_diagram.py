@@ -14,6 +14,6 @@ def test_the_diagram_joins_methods_that_do_not_differ():
     bars = re.findall(r'class="join" d="M([\d.]+) ([\d.]+)H([\d.]+)"', html)
     (a, y1, b), (c, y2, d) = (tuple(map(float, bar)) for bar in bars)
     assert a < c < b < d  # they overlap,
-    assert y1 != y2  # so they stand apart
+    assert y1 != y2  # so they are on different levels
     width = float(re.search(r'class="diagram" viewBox="0 0 (\d+)', html)[1])
     assert 0 < a < d < width

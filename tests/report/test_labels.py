@@ -11,10 +11,10 @@ from pages import make_model
 
 @pytest.mark.parametrize("block", [1, 14, 2**22])
 def test_neighbours_have_the_largest_correlations(rng, monkeypatch, block):
-    monkeypatch.setattr(_labels, "BLOCK", block)  # one label at a time, two, all
+    monkeypatch.setattr(_labels, "BLOCK", block)  # blocks of one label, of two, and of all
     Y = (rng.uniform(size=(60, 7)) < 0.4).astype(int)
     Y[:, 3] = 1 - Y[:, 0]
-    Y[:, 5] = 0  # never occurs: no correlation with anything
+    Y[:, 5] = 0  # a constant label has no correlations
     Y[:, 6] = 1
     shown = report.label_map(make_model(np.eye(7), np.ones(7)), sp.csr_array(Y), "abcdefg")
     for j, found in enumerate(shown["neighbours"]):

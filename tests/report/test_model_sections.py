@@ -28,7 +28,7 @@ def test_coordinates_of_labels_are_scaled_eigenlabels(rng, form):
 
 
 def test_an_eigenlabel_lists_its_largest_weights():
-    W = np.array([[0.7, -0.6, 0.3, 0.04, -0.2, 0.09, -0.06]]).T  # less than 0.07 is no weight
+    W = np.array([[0.7, -0.6, 0.3, 0.04, -0.2, 0.09, -0.06]]).T  # weights below 0.07 are left out
     shown = report.label_map(make_model(W, [2.0]), np.eye(7, dtype=int), "abcdefg")
     told = shown["eigenlabels"][0]
     assert told["eigenvalue"] == 2.0
@@ -40,7 +40,7 @@ def test_facets_determine_the_colours():
     names = [f"{facet}::{k}" for k in range(2) for facet in "abcdefgh"] + ["a::9", "plain"]
     m = len(names)
     shown = report.label_map(make_model(np.eye(m), np.ones(m)), np.eye(m, dtype=int), names)
-    assert shown["groups"] == [*"abcdefg", "other"]  # seven colours, the commonest first
+    assert shown["groups"] == [*"abcdefg", "other"]  # seven colours, the most common first
     assert (shown["group"][0], shown["group"][7], shown["group"][-1]) == (0, 7, 7)
     few = ["a::1", "b", "c"]
     shown = report.label_map(make_model(np.eye(3), np.ones(3)), np.eye(3, dtype=int), few)

@@ -22,7 +22,7 @@ def test_numbers_and_characters_that_json_lacks_are_replaced():
         ("\u202egnp.exe", f"{FSI}\u202egnp.exe{PDI}"),
         ("שלום", f"{FSI}שלום{PDI}"),
         (f"a{PDI}\u202eb", f"{FSI}a\u202eb{PDI}"),  # it would end the isolation
-        ("a\u2067b", f"{FSI}a\u2067b{PDI}{PDI}"),  # it would outlast it
+        ("a\u2067b", f"{FSI}a\u2067b{PDI}{PDI}"),  # it would continue after it
         (f"{FSI}a{PDI}b\u202e", f"{FSI}{FSI}a{PDI}b\u202e{PDI}"),
     ],
 )

@@ -19,7 +19,7 @@ def bold(html):
 def test_tables_do_not_need_scripts(page):
     html = report.render(page)
     text = " ".join(Reader(html).text)
-    assert html.count("<tr data-row=") == 2 * 9  # figures and thresholds of all labels
+    assert html.count("<tr data-row=") == 2 * 9  # results and thresholds of all labels
     label = page["sections"][3]["rows"][0]
     assert label[0] in text
     assert f"{label[-1]:.3f}" in text
@@ -86,7 +86,7 @@ def test_four_hundred_labels_make_a_small_file(tmp_path):
         report.threshold_curves(Y, scores, np.full(m, 1.5), names),
     ]
     path = report.write(report.page("Large", sections), tmp_path / "large.html")
-    assert path.stat().st_size < 2_000_000  # 5 MB is the bound we promise
+    assert path.stat().st_size < 2_000_000  # the documented bound is 5 MB
 
 
 def test_best_cells_are_bold():
@@ -99,7 +99,12 @@ def test_best_cells_are_bold():
     ]
     shown = report.table("t", columns, rows, best=[None, "max", "min", "max", None])
     html = report.render(report.page("t", [shown]))
-    assert bold(html) == ["0.700", "0.700", "1", "0.7 %"]  # what reads the same is as good
+    assert bold(html) == [
+        "0.700",
+        "0.700",
+        "1",
+        "0.7 %",
+    ]  # cells with the same text are equally good
     assert '<td class="number">\u2013</td>' in html
 
 
@@ -142,7 +147,7 @@ def test_a_very_long_label_does_not_make_a_large_page(fitted):
     assert len(html) < len(usual) + 150_000
     tags = Reader(html).tags
     rows = [at["data-row"] for _, at in tags if at.get("data-row", "").startswith("xxx")]
-    assert len(set(rows)) == 2  # they can still be told apart
+    assert len(set(rows)) == 2  # they are still different
     titles = [at["title"] for _, at in tags if at.get("title", "").startswith("xxx")]
     assert titles
     assert max(map(len, titles)) < 350

@@ -59,7 +59,7 @@ def browser():
 def view(browser, content, tmp_path):
     path = report.write(content, tmp_path / "page.html")
     browser.set_window_size(1300, 1000)
-    away = ActionChains(browser)  # where an earlier test left the pointer may be a label now
+    away = ActionChains(browser)  # the pointer of an earlier test may be on a label
     away.w3c_actions.pointer_action.move_to_location(2, 2)
     away.perform()
     browser.get(path.as_uri())
@@ -82,7 +82,7 @@ def texts(view, selector):
 
 
 def centre(view, element):
-    """Scroll an element to the middle of the window: the bar on top covers what is below it."""
+    """Scroll an element to the middle of the window, because the toolbar covers the top."""
     how = "{block: 'center', behavior: 'instant'}"
     view.execute_script(f"arguments[0].scrollIntoView({how})", element)
     return element
@@ -93,7 +93,7 @@ def click(view, element):
 
 
 def hover(view, element):
-    """Point at an element until its tooltip shows; two moves, as the pointer may be there yet."""
+    """Point at an element until its tooltip is visible; the pointer may already be there."""
 
     def shown(browser):
         ActionChains(browser).move_to_element(centre(view, element)).move_by_offset(1, 1).perform()
@@ -201,7 +201,7 @@ def position(view):
 
 
 def empty_spot(view, surface):
-    """Find a place on the map where no label is, from its middle."""
+    """Return the offset from the middle of the map of a place without labels."""
     return view.execute_script(
         """
         const box = arguments[0].getBoundingClientRect();
@@ -317,7 +317,7 @@ def test_tables_are_sorted_by_clicks_on_their_heads(view, way):
     press(head)
     assert texts(view, column) == ["0.750", "0.500", "\u2013"]
     press(head)
-    assert texts(view, column) == ["0.500", "0.750", "\u2013"]  # what is not known comes last
+    assert texts(view, column) == ["0.500", "0.750", "\u2013"]  # unknown values come last
     assert one(view, "#s0 th:nth-child(2)").get_attribute("aria-sort") == "ascending"
     press(one(view, "#s0 th:nth-child(1) .sort"))
     assert texts(view, "#s0 td:nth-child(1)") == ["a", "b", "c"]
@@ -411,7 +411,7 @@ def test_unusual_pages_are_shown_without_errors(browser, tmp_path, width):
     try:
         browser.get(path.as_uri())
         WebDriverWait(browser, 10).until(lambda b: count(b, ".curves svg") == 2)
-        assert count(browser, ".curves .threshold") == 1  # NaN is no threshold
+        assert count(browser, ".curves .threshold") == 1  # NaN means no threshold
         every = "[...document.querySelectorAll('svg')].map((s) => s.outerHTML).join()"
         drawn = browser.execute_script(f"return {every}")
         assert "NaN" not in drawn
@@ -464,9 +464,9 @@ return left(0) < left(word.length - 1);
 @pytest.mark.parametrize(
     ("selector", "word"),
     [
-        (".diagram g ~ text:has(tspan)", "1.25"),  # the rank beside a name in a drawing
-        (".chip", "0."),  # the weight beside a name
-        (".readout", "predicted"),  # told by the script
+        (".diagram g ~ text:has(tspan)", "1.25"),  # the rank next to a name in a drawing
+        (".chip", "0."),  # the weight next to a name
+        (".readout", "predicted"),  # written by the script
     ],
 )
 def test_a_name_does_not_reverse_the_text_next_to_it(turned, selector, word):

@@ -72,7 +72,7 @@ def _print_agreement(taus: dict[tuple[str, str], float], metric: str, form: str)
 
 
 def _verdicts(contest: Contest, rows: Sequence[Standing], metric: str) -> str:
-    """Return how many findings that the paper has on all its data sets hold here."""
+    """Return a sentence on the findings of the paper on all its data sets: how many hold here."""
     found = Counter(row.verdict for row in rows if row.verdict)
     return (
         f"{metric}: {contest.reference} against another method. Of the {sum(found.values())} "

@@ -1,4 +1,4 @@
-"""The argument parser, and the values that options hold."""
+"""The argument parser, and the values of options."""
 
 import argparse
 import ast
@@ -66,7 +66,7 @@ def choose(kind: str, name: str, known: Iterable[str], listing: str) -> str:
     Parameters
     ----------
     kind : str
-        What the name stands for, such as "method".
+        The kind of thing that the name refers to, such as "method".
     name : str
         The name that the user typed.
     known : iterable of str

@@ -68,6 +68,9 @@ class Message(str):
     def __add__(self, other: str) -> "Message":
         return Message(self, other)
 
+    def __radd__(self, other: str) -> "Message":
+        return Message(other, self)
+
     def __repr__(self) -> str:
         return repr(str(self))
 
