@@ -50,7 +50,7 @@ def test_the_papers_smallest_p_value_is_the_normal_approximation():
     assert wilcoxon(a, np.zeros(30)) == pytest.approx(2 / 2**30)
 
 
-def test_paired_t(rng):
+def test_the_paired_t_test_equals_scipy_and_the_corrected_formula(rng):
     a, b = rng.standard_normal((2, 12))
     assert paired_t(a, b) == pytest.approx(stats.ttest_rel(a, b).pvalue)
     n, d = 12, a - b
@@ -63,7 +63,7 @@ def test_paired_t(rng):
     assert np.isnan(paired_t([2.0], [1.0]))
 
 
-def test_wins_ties_and_losses_by_direction():
+def test_wins_ties_and_losses_depend_on_the_direction_of_the_metric():
     a, b = [0.5, 0.6, 0.7, 0.1], [0.4, 0.6, 0.5, 0.6]
     up, down = compare_pair(a, b), compare_pair(a, b, greater_is_better=False)
     assert (up.wins, up.ties, up.losses) == (2, 1, 1)
@@ -73,7 +73,7 @@ def test_wins_ties_and_losses_by_direction():
         compare_pair([1.0], [1.0, 2.0])
 
 
-def test_holm_by_its_definition(rng):
+def test_holm_equals_its_definition(rng):
     p = rng.uniform(0, 0.2, 7)
     order = np.argsort(p)
     expected = np.zeros(7)
@@ -100,7 +100,7 @@ def test_friedman_equals_scipy_and_the_published_critical_values(rng):
     np.testing.assert_allclose(losses.ranks, ranking.ranks)
 
 
-def test_groups_are_the_longest_runs_within_the_critical_difference():
+def test_groups_are_the_largest_within_the_critical_difference():
     ranking = friedman(
         {
             name: [place] * 40 if name != "c" else [3] * 20 + [2] * 20
@@ -113,7 +113,7 @@ def test_groups_are_the_longest_runs_within_the_critical_difference():
     assert ranking.groups == (("c", "d"),)
 
 
-def test_friedman_refuses_too_little():
+def test_friedman_raises_for_too_few_or_undefined_figures():
     with pytest.raises(ValueError, match="3 methods and 2 data sets, got 2 and 4"):
         friedman({"a": [1, 2, 3, 4], "b": [1, 2, 3, 4]})
     with pytest.raises(ValueError, match="every method on every data set"):
@@ -136,7 +136,7 @@ def records(rng):
     ]
 
 
-def test_summary_of_records(records):
+def test_a_summary_contains_means_pairs_and_ranks(records):
     summary = summarise(records, ["f1_macro", "ranking_loss"], reference="high")
     values = [
         r["metrics"]["f1_macro"] for r in records if (r["data"], r["method"]) == ("one", "low")
@@ -175,7 +175,7 @@ def test_one_data_set_is_ranked_by_its_splits(records):
     assert summarise(two, ["f1_macro"])["f1_macro"]["ranking"] is None
 
 
-def test_figures_that_do_not_fit_are_refused():
+def test_invalid_figures_and_levels_raise():
     for a, b in (([[1.0]], [[1.0]]), ([], []), ([1.0], [1.0, 2.0])):
         with pytest.raises(ValueError, match="two vectors of the same length"):
             compare_pair(a, b)
@@ -196,7 +196,7 @@ def test_undefined_figures_of_either_side_are_left_out(rng):
     assert np.isnan(compare_pair([np.nan], [1.0]).difference)
 
 
-def test_rounding_is_a_tie():
+def test_a_difference_of_rounding_errors_is_a_tie():
     a = np.array([0.3, 0.5, 0.7])
     b = a + np.array([5e-16, -5e-16, 0.1])
     pair = compare_pair(a, b)
@@ -205,7 +205,7 @@ def test_rounding_is_a_tie():
     assert paired_t(a, b) < 1, "one difference is real"
 
 
-def test_the_correction_reaches_the_summary(records):
+def test_the_summary_uses_the_corrected_t_test(records):
     sized = [{**r, "test_size": 30, "train_size": 60} for r in records]
     plain, corrected = (
         summarise(part, ["f1_macro"])["f1_macro"]["against"]["one"]["high"]
@@ -219,7 +219,7 @@ def test_the_correction_reaches_the_summary(records):
     assert corrected.t_test == pytest.approx(paired_t(low, high, test_over_train=0.5))
 
 
-def test_the_level_of_the_critical_difference():
+def test_the_critical_difference_depends_on_the_level():
     table = {"a": [3, 3, 3], "b": [2, 2, 2], "c": [1, 1, 1]}
     strict, loose = friedman(table, level=0.01), friedman(table, level=0.1)
     # Demsar (2006), Table 5a: q at 0.10 for three classifiers is 2.052.
@@ -233,7 +233,7 @@ def test_groups_within_groups_are_not_listed():
     assert ranking.groups == (("a", "b", "c", "d"),)
 
 
-def test_what_lacks_the_reference_or_common_splits_is_not_compared(records):
+def test_methods_without_the_reference_or_common_splits_are_not_compared(records):
     alone = [*records, record("three", "low", 0, 0.5, 0.1), record("four", "high", 0, 0.5, 0.1)]
     summary = summarise(alone, ["f1_macro"])["f1_macro"]
     assert summary["against"]["three"] == {} == summary["against"]["four"]
@@ -254,7 +254,7 @@ def test_a_method_with_undefined_figures_has_no_mean_and_no_rank(records):
     assert summary["ranking"] is None
 
 
-def test_splits_are_ranked_in_the_same_order(rng):
+def test_ranks_do_not_depend_on_the_order_of_records(rng):
     values = {m: rng.uniform(size=5) for m in "abc"}
     records = [record("d", m, s, values[m][s], 0.1) for m in "abc" for s in rng.permutation(5)]
     ranking = summarise(records, ["f1_macro"])["f1_macro"]["ranking"]

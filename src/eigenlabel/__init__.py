@@ -92,7 +92,7 @@ __all__ = [
     "thresholds",
 ]
 
-LATER = (
+_LAZY = (
     "comparison",
     "distributed",
     "experiment",

@@ -1,0 +1,50 @@
+"""The command prints contests."""
+
+from dataclasses import replace
+
+import pytest
+
+from eigenlabel import (
+    SharedSubspaceClassifier,
+)
+from eigenlabel.cli import main
+from eigenlabel.experiment import (
+    Data,
+    Method,
+    Splits,
+)
+from eigenlabel.reproduce import (
+    CONTESTS,
+    get_table,
+)
+from protocols import planted_views
+
+
+def small_contest():
+    methods = tuple(
+        Method(name, SharedSubspaceClassifier(alpha))
+        for name, alpha in (("r-KMLR", 0.1), ("KGHA-d", 1.0), ("KGHA", 10.0))
+    )
+    data = {f"planted {k}": (Data(f"planted {k}", planted_views(k)),) for k in range(2)}
+    return replace(
+        get_table("kgha-table7"), methods=methods, beyond=(), data=data, splits=Splits("shuffle", 3)
+    )
+
+
+def test_the_command_prints_a_contest_and_writes_its_page(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(CONTESTS, "kgha-table7", small_contest())
+    page, folder = tmp_path / "page.html", str(tmp_path / "runs")
+    words = ["reproduce", "kgha-table7", "-o", folder]
+    assert main([*words, "--report", str(page)]) == 0
+    out = capsys.readouterr().out
+    lines = [line.split() for line in out.splitlines()]
+    assert sum(line[:3] == ["planted", "0", "KGHA-d"] for line in lines) == 4  # metrics
+    assert ["KGHA-d", "78.7", "75.2"] in lines  # the paper's, in a table of its own
+    assert "findings that the paper has on all its data sets" in out
+    assert "orders of methods can be compared, figures cannot" in out
+    assert "planted 1" in page.read_text(encoding="utf-8")
+    assert main([*words, "--methods", "KGHA-d", "--format", "markdown"]) == 0
+    assert "| planted 0 | KGHA-d |" in capsys.readouterr().out
+    assert main([*words, "--methods", "nobody"]) == 2
+    with pytest.raises(ValueError, match="No method 'nobody' in kgha-table7; there are: r-KMLR"):
+        small_contest().protocol(methods=["nobody"])

@@ -1,0 +1,30 @@
+"""How an estimator is made from the name of a method."""
+
+from eigenlabel import (
+    KGHA,
+    catalogue,
+)
+from eigenlabel.experiment import (
+    Method,
+)
+
+
+def test_another_grid_or_an_empty_one_replaces_the_grid_of_a_method():
+    assert isinstance(catalogue.make("KGHA", {"ridge": 2.0}, grid={}), KGHA)
+    tuned = catalogue.make("KGHA", {"n_components": 3}, {"ridge": [1.0]}, "ranking_accuracy")
+    assert (tuned.param_grid, tuned.estimator.n_components) == ({"ridge": [1.0]}, 3)
+    assert Method("ridge").make().cv == 5
+    assert set(Method("KGHA").make().param_grid) == {"trade_off", "ridge"}
+    assert Method("KGHA", grid={"ridge": [1.0]}).make().param_grid == {"ridge": [1.0]}
+
+
+def test_a_parameter_that_is_set_is_not_tuned():
+    assert catalogue.make("JEC", {"n_neighbors": 7}).n_neighbors == 7  # nothing is left to tune
+    tuned = catalogue.make("KGHA", {"ridge": 2.0})
+    assert (set(tuned.param_grid), tuned.estimator.ridge) == ({"trade_off"}, 2.0)
+    inner = {"estimator__estimator__alpha": 3.0}
+    assert not hasattr(catalogue.make("ASO_SVM", inner), "param_grid")
+    tuned = catalogue.make("CCA+Ridge", {"estimator__estimator__then__alpha": 3.0})
+    assert set(tuned.param_grid) == {"estimator__projection__reg"}
+    own = {"estimator__projection__reg": [0.1, 1.0]}
+    assert catalogue.make("CCA+Ridge", {"param_grid": own}).param_grid == own

@@ -1,0 +1,32 @@
+"""Ji et al. (2008): the candidates of Section 5.2."""
+
+import numpy as np
+
+from eigenlabel import catalogue
+
+
+def powers(first, last):
+    return [10.0**k for k in range(first, last + 1)]
+
+
+def test_the_candidates_are_those_of_the_paper():
+    subspace = catalogue.make("ML_LS")[-1]
+    assert list(subspace.alphas) == list(subspace.betas) == [0.0, *powers(-6, 0)]
+    svm = catalogue.make("SVM").estimator
+    assert svm.param_grid == {"C": powers(-5, 5)}
+    grids = {
+        "CCA+Ridge": [powers(-6, 1), powers(-6, 0)],
+        "CCA+SVM": [powers(-6, 1), powers(-4, 5)],
+        "ASO_SVM": [powers(-4, 3)],
+    }
+    for name, expected in grids.items():
+        for found, values in zip(catalogue.make(name).param_grid.values(), expected, strict=True):
+            np.testing.assert_allclose(found, values)
+
+
+def test_thresholds_come_from_training_scores():
+    for name in ("SVM", "SVM_C", "SVMperf"):
+        model = catalogue.make(name)
+        assert (model.strategy, model.cv) == ("f1", None)
+    subspace = catalogue.make("ML_LS")[-1]
+    assert (subspace.threshold, subspace.threshold_on) == ("f1", "training")

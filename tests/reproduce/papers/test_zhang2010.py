@@ -1,0 +1,42 @@
+"""Zhang and Zhou (2010): methods, grids and protocols."""
+
+import numpy as np
+
+from eigenlabel import catalogue
+from eigenlabel.reproduce import (
+    get_table,
+)
+
+
+def test_methods_with_gaussian_kernels_tune_every_width():
+    tuned = catalogue.make("mddm:MDDM_f^k+MLkNN-rbf")
+    assert tuned.estimator["projection"].kernel == "rbf"
+    assert {k: len(v) for k, v in tuned.param_grid.items()} == {
+        "projection__gamma": 5,
+        "projection__label_gamma": 5,
+    }
+    np.testing.assert_allclose(tuned.param_grid["projection__gamma"], [50, 5, 0.5, 0.05, 0.005])
+    tuned = catalogue.make("mddm:MDDM_f^k+SVM-rbf")  # one width for projection and SVM
+    assert {k: len(v) for k, v in tuned.param_grid.items()} == {
+        "kernel__projection__label_gamma": 5,
+        "kernel__gamma": 5,
+        "svm__estimator__C": 5,
+    }
+    assert set(tuned.param_grid) <= set(tuned.estimator.get_params())
+    for name in ("MLSI", "LPP", "SEL"):
+        assert "projection" in catalogue.make(f"mddm:{name}+MLkNN-rbf").named_steps
+
+
+def test_the_protocols_are_those_of_the_paper():
+    text = get_table("mddm-table5").protocol()
+    assert {(d.min_positives, d.min_documents, d.prepare) for d in text.data} == {(50, 5, "none")}
+    images = get_table("mddm-table3")
+    assert (images.splits.kind, images.splits.n_splits) == ("folds", 5)
+    assert images.data["Corel5K image annotation"][0].min_positives == 5
+    assert not images.missing()
+
+
+def test_the_twelve_tables_have_the_order_of_the_paper():
+    titles = [get_table(f"mddm-table{n}").title.partition(": ")[2] for n in range(1, 13)]
+    tasks = ("web pages", "image annotation", "text")
+    assert titles == [f"{task}, {base}" for task in tasks for base in ("MLkNN", "SVM")] * 2

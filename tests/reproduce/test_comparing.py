@@ -1,0 +1,140 @@
+"""Published figures next to ours."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from eigenlabel import catalogue
+from eigenlabel.comparison import wilcoxon
+from eigenlabel.experiment import (
+    plan,
+    run,
+)
+from eigenlabel.reproduce import (
+    compare,
+    get_table,
+    published,
+)
+from protocols import record
+
+
+def test_published_figures_are_compared_with_ours(monkeypatch):
+    monkeypatch.delitem(catalogue.METHODS, "ASO_SVM")
+    table = get_table("mlls-table3")
+    values = [0.70, 0.72, 0.77]
+    records = [record("Arts", "ML_LS", k, auc_macro=v) for k, v in enumerate(values)]
+    records += [record("Arts", "shared-subspace", 0, auc_macro=0.9)]
+    rows = {(r.dataset, r.metric, r.method): r for r in compare(table, records)}
+    row = rows["Arts", "auc_macro", "ML_LS"]
+    assert row.paper == 0.7611
+    assert row.ours == pytest.approx(0.73)
+    assert row.ours_std == pytest.approx(np.std(values, ddof=1))
+    assert row.difference == pytest.approx(0.73 - 0.7611)
+    assert row.outside is False, "the paper prints no deviation, ours is 0.036"
+    assert rows["Arts", "auc_macro", "SVM"].why == "not run"
+    assert rows["Arts", "auc_macro", "ASO_SVM"].why == "no such method in the catalogue"
+    assert "word counts" in rows["Computers", "auc", "ML_LS"].why
+    best = rows["Arts", "auc_macro", "shared-subspace (paper: its best)"]
+    assert (best.paper, best.ours, best.outside) == (0.7678, 0.9, None)
+    shifted = [record("Arts", "ML_LS", k, auc_macro=v - 0.1) for k, v in enumerate(values)]
+    outside = {(r.dataset, r.metric, r.method): r.outside for r in compare(table, shifted)}
+    assert outside["Arts", "auc_macro", "ML_LS"] is True
+
+
+def test_the_standard_deviation_of_the_paper_is_used_first():
+    figure = next(f for f in published()["kdd-table3"] if f.method == "SVM" and f.metric == "auc")
+    for step, outside in ((0.9, False), (1.1, True)):
+        value = figure.mean + step * figure.std
+        records = [record(figure.dataset, "SVM", k, auc_macro=value) for k in range(2)]
+        rows = compare(get_table("kdd-table3"), records)
+        row = next(
+            r
+            for r in rows
+            if (r.dataset, r.method, r.metric) == (figure.dataset, "SVM", "auc_macro")
+        )
+        assert row.outside is outside
+
+
+def test_figures_of_several_sets_are_averaged():
+    table = get_table("mddm-table2")
+    sets = [d.name for d in table.data["Yahoo web pages (11 sets)"]]
+    records = [
+        record(name, "mddm:ORI+SVM", 0, hamming_loss=0.01 * k) for k, name in enumerate(sets)
+    ]
+    row = next(
+        r for r in compare(table, records) if (r.method, r.metric) == ("ORI", "hamming_loss")
+    )
+    assert (row.ours, row.n) == (pytest.approx(0.05), 11)
+    assert row.ours_std == pytest.approx(np.std(0.01 * np.arange(11), ddof=1))
+
+
+def test_each_set_counts_once_however_many_splits_it_has():
+    table = get_table("mddm-table2")
+    sets = [d.name for d in table.data["Yahoo web pages (11 sets)"]]
+    records = [
+        record(name, "mddm:ORI+SVM", s, hamming_loss=0.1 if k else 0.3)
+        for k, name in enumerate(sets)
+        for s in range(1 if k else 9)
+    ]
+    row = next(
+        r for r in compare(table, records) if (r.method, r.metric) == ("ORI", "hamming_loss")
+    )
+    assert row.ours == pytest.approx((0.3 + 10 * 0.1) / 11)
+
+
+def test_rows_of_a_data_set_and_metric_are_adjacent():
+    records = [record("Arts", "shared-subspace", 0, auc_macro=0.9, f1_macro=0.4, f1_micro=0.5)]
+    pairs = [(r.dataset, r.metric) for r in compare(get_table("mlls-table3"), records)]
+    runs = [pair for k, pair in enumerate(pairs) if k == 0 or pairs[k - 1] != pair]
+    assert len(runs) == len(set(runs))
+
+
+def test_p_values_use_the_approximation_of_the_papers(rng):
+    a, b = rng.uniform(size=(2, 30))
+    records = [record("Health", "ML_LS", k, f1_macro=v) for k, v in enumerate(a)]
+    records += [record("Health", "SVM", k, f1_macro=v) for k, v in enumerate(b)]
+    rows = compare(get_table("mlls-table5"), records)
+    row = next(
+        r
+        for r in rows
+        if (r.dataset, r.metric, r.method) == ("Health", "p of f1_macro", "ML_LS vs SVM")
+    )
+    assert row.ours == wilcoxon(a, b, method="approx")
+    assert row.outside == ((row.ours < 0.05) != (row.paper < 0.05))
+    assert get_table("mlls-table5").protocol().name == get_table("mlls-table3").protocol().name
+
+
+def test_p_values_need_both_methods(monkeypatch):
+    monkeypatch.delitem(catalogue.METHODS, "CCA+SVM")
+    rows = compare(get_table("mlls-table5"), [])
+    why = {r.method: r.why for r in rows if r.dataset == "Arts"}
+    assert why == {
+        "ML_LS vs CCA+Ridge": "not run",
+        "ML_LS vs CCA+SVM": "no such method in the catalogue",
+        "ML_LS vs SVM": "not run",
+    }
+
+
+def test_sizes_of_the_web_pages_equal_the_published_ones_except_business(data_folder, monkeypatch):
+    monkeypatch.setenv("EIGENLABEL_DATA", str(data_folder))
+    rows = compare(get_table("mlls-table2"), [])
+    outside = {r.dataset for r in rows if r.outside}
+    assert outside == {"Business"}
+    assert sum(r.outside is False for r in rows) == 5 * 3 + 2
+
+
+@pytest.mark.parametrize("name", ["mlls-table3", "mddm-table2", "mddm-table6"])
+def test_a_table_runs_on_real_data(name, data_folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("EIGENLABEL_DATA", str(data_folder))
+    table = get_table(name)
+    method = "mddm:ORI+SVM" if name.startswith("mddm") else "ML_LS"
+    protocol = table.protocol(n_splits=1, methods=[method])
+    assert {t.data for t in plan(protocol).tasks} == {d.name for d in protocol.data}
+    one = [d for d in protocol.data if d.name in ("Health", "rcv1-2")]
+    records = run(replace(protocol, data=one), tmp_path)
+    assert len(records) == 1
+    assert "error" not in records[0], records[0]
+    for row in compare(table, records):
+        if row.ours is not None and row.metric in ("auc_macro", "one_error", "average_precision"):
+            assert abs(row.difference) < 0.1
