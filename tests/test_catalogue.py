@@ -5,23 +5,14 @@ import sys
 
 import pytest
 
-from eigenlabel import (
-    catalogue,
-    metrics,
-)
+from eigenlabel import catalogue, metrics
 from eigenlabel.catalogue import METHODS, make
 from eigenlabel.datasets import make_shared_subspace
-from eigenlabel.experiment import (
-    Method,
-)
+from eigenlabel.experiment import Method
 from eigenlabel.reproduce.papers import PAPERS
 
 SLOW = ("+SVM", "ASO_SVM")  # grids of SVMs, made of the same parts as those below
-
-
 SOME = ("mddm:MDDM_p+SVM", "mddm:ORI+SVM-rbf")
-
-
 QUICK = [n for n in METHODS if n in SOME or not any(part in n for part in SLOW)]
 
 
@@ -33,7 +24,7 @@ def test_every_method_of_the_catalogue_learns(name):
         "CCA+Ridge": {"param_grid": {"estimator__projection__reg": [0.1, 1.0]}},
         "many-labels": {"n_components": 3},
     }
-    if METHODS[name].grid:  # a tagger that gives five labels to every sample, and here are four
+    if METHODS[name].grid:  # a tagger that assigns five labels, and these data have four
         quick[name] = {"threshold": "mixed"}
     model = make(name, quick.get(name)).fit(data.X[:100], data.Y[:100])
     if METHODS[name].grid:

@@ -4,19 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from eigenlabel import (
-    SharedSubspaceClassifier,
-)
+from eigenlabel import SharedSubspaceClassifier
 from eigenlabel.cli import main
-from eigenlabel.experiment import (
-    Data,
-    Method,
-    Splits,
-)
-from eigenlabel.reproduce import (
-    CONTESTS,
-    get_table,
-)
+from eigenlabel.experiment import Data, Method, Splits
+from eigenlabel.reproduce import CONTESTS, get_table
 from protocols import planted_views
 
 

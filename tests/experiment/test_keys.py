@@ -10,18 +10,10 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
 from eigenlabel.datasets import save_npz
-from eigenlabel.experiment import (
-    Data,
-    Method,
-    Splits,
-    plan,
-)
+from eigenlabel.experiment import Data, Method, Splits, plan
 from eigenlabel.experiment.keys import fingerprint
 from eigenlabel.reproduce import get_table
-from protocols import (
-    planted,
-    small_protocol,
-)
+from protocols import planted, small_protocol
 
 
 def keys(**changes):
@@ -54,12 +46,12 @@ def test_everything_that_decides_figures_is_in_the_key(tmp_path):
     for one, two in itertools.combinations([first, *found], 2):
         assert not one & two
     folds = [keys(**base, splits=Splits("folds", n)) for n in (2, 3)]
-    assert not folds[0] & folds[1], "folds of another number are other folds"
+    assert not folds[0] & folds[1], "another number of folds makes other folds"
     path = tmp_path / "d.npz"
     save_npz(data, path)
     before = keys(data=[Data("d", str(path))])
     save_npz(other, path)
-    assert not before & keys(data=[Data("d", str(path))]), "the content counts, not the name"
+    assert not before & keys(data=[Data("d", str(path))]), "the content decides, not the name"
     csr, csc = (replace(data, X=form(data.X)) for form in (sp.csr_array, sp.csc_array))
     assert keys(data=[Data("d", csr)]) == keys(data=[Data("d", csc)])
 

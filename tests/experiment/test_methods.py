@@ -1,12 +1,7 @@
 """How an estimator is made from the name of a method."""
 
-from eigenlabel import (
-    KGHA,
-    catalogue,
-)
-from eigenlabel.experiment import (
-    Method,
-)
+from eigenlabel import KGHA, catalogue
+from eigenlabel.experiment import Method
 
 
 def test_another_grid_or_an_empty_one_replaces_the_grid_of_a_method():

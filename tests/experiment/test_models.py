@@ -5,19 +5,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from eigenlabel import (
-    KGHA,
-    ThresholdedClassifier,
-)
+from eigenlabel import KGHA, ThresholdedClassifier
 from eigenlabel.catalogue import chosen_parameters, make
-from eigenlabel.experiment import (
-    scores_of,
-)
+from eigenlabel.experiment import scores_of
 from eigenlabel.experiment.models import with_views
 from eigenlabel.reproduce.steps import ViewChoice
-from protocols import (
-    planted,
-)
+from protocols import planted
 
 
 def test_chosen_parameters_are_found_inside_other_estimators():

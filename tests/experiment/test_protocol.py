@@ -5,13 +5,7 @@ import pytest
 from eigenlabel import metrics
 from eigenlabel.catalogue import make
 from eigenlabel.datasets import DataError, save_npz
-from eigenlabel.experiment import (
-    Data,
-    Method,
-    Protocol,
-    Splits,
-    run,
-)
+from eigenlabel.experiment import Data, Method, Protocol, Splits, run
 from protocols import planted, small_protocol
 
 TOML = """

@@ -5,14 +5,9 @@ import os
 import pytest
 
 from eigenlabel.datasets import DataError
-from eigenlabel.experiment import (
-    read_records,
-    run,
-)
+from eigenlabel.experiment import read_records, run
 from eigenlabel.experiment.records import appending
-from protocols import (
-    small_protocol,
-)
+from protocols import small_protocol
 
 
 def test_a_second_run_in_the_same_folder_raises(tmp_path):

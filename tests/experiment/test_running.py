@@ -15,14 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 
 from eigenlabel.datasets import DataError, save_npz
-from eigenlabel.experiment import (
-    Data,
-    Method,
-    Splits,
-    plan,
-    read_records,
-    run,
-)
+from eigenlabel.experiment import Data, Method, Splits, plan, read_records, run
 from eigenlabel.linalg.machine import n_threads
 from protocols import planted, small_protocol, stable
 
@@ -60,7 +53,7 @@ def test_workers_make_the_same_records(tmp_path):
 
 
 class Failing(ClassifierMixin, BaseEstimator):
-    """Fail while a file is there."""
+    """Fail while a file exists."""
 
     def __init__(self, flag=""):
         self.flag = flag
@@ -84,7 +77,7 @@ def test_a_failure_is_recorded_and_repeated_the_next_time(tmp_path):
     flag.unlink()
     again = run(protocol, tmp_path)
     assert not any("error" in r for r in again)
-    assert set(again[0]["metrics"]) == {"f1_macro", "f1_micro"}, "no scores, no metrics of scores"
+    assert set(again[0]["metrics"]) == {"f1_macro", "f1_micro"}, "metrics of scores need scores"
 
 
 SCRIPT = """

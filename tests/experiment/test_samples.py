@@ -7,16 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from eigenlabel.datasets import DataError, save, save_npz
-from eigenlabel.experiment import (
-    Data,
-    Method,
-    Protocol,
-    Splits,
-    draw_splits,
-    load_data,
-    plan,
-    run,
-)
+from eigenlabel.experiment import Data, Method, Protocol, Splits, draw_splits, load_data, plan, run
 from eigenlabel.experiment.keys import fingerprint
 from protocols import planted, planted_views, small_protocol
 
@@ -62,7 +53,7 @@ def test_splits_depend_on_the_seed_and_round_shares():
             len(x[0]) != len(y[0]) or (x[0] != y[0]).any() for x, y in zip(a, b, strict=True)
         )
     first, second = (draw_splits(data, Splits("random", 2), seed) for seed in (4, 5))
-    np.testing.assert_array_equal(first[1][0], second[0][0], "split k has the seed plus k")
+    np.testing.assert_array_equal(first[1][0], second[0][0], "split k uses the seed plus k")
     sizes = [len(draw_splits(data, Splits("random", 1, s), 0)[0][0]) for s in (0.252, 51)]
     assert sizes == [51, 51], "0.252 of 201 samples are 50.65"
 
@@ -94,7 +85,7 @@ def test_a_part_of_a_data_set_is_drawn_the_same_each_time():
     again = load_data(Data("d", data, max_samples=50))
     assert part.X.shape == (50, 10)
     np.testing.assert_array_equal(part.X, again.X)
-    assert not np.array_equal(part.X, data.X[:50]), "not the first ones"
+    assert not np.array_equal(part.X, data.X[:50]), "the samples are not the first ones"
     assert {tuple(row) for row in part.X} <= {tuple(row) for row in data.X}
     assert load_data(Data("d", data, max_samples=500)).X.shape == data.X.shape
     rare = replace(data, Y=data.Y * (np.arange(120) < 40)[:, None])

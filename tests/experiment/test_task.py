@@ -12,22 +12,10 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 
 from eigenlabel import SharedSubspaceClassifierCV, metrics
-from eigenlabel.experiment import (
-    Data,
-    Method,
-    Protocol,
-    Splits,
-    draw_splits,
-    read_records,
-    run,
-)
+from eigenlabel.experiment import Data, Method, Protocol, Splits, draw_splits, read_records, run
 from eigenlabel.linalg.machine import n_threads
 from eigenlabel.linalg.threads import blas_threads
-from protocols import (
-    planted,
-    small_protocol,
-    stable,
-)
+from protocols import planted, small_protocol, stable
 
 
 def test_a_record_has_the_figures_of_a_run_by_hand(tmp_path):
@@ -77,14 +65,14 @@ def test_the_cache_distinguishes_data_and_splits(tmp_path):
     base = small_protocol(methods=[Method("ridge", parameters={"betas": [1.0]})])
     few = run(replace(base, splits=Splits("random", 1)), tmp_path / "a")
     more = run(replace(base, splits=Splits("random", 3)), tmp_path / "b")
-    assert not any("error" in r for r in more), "splits drawn for one run serve no longer one"
+    assert not any("error" in r for r in more), "a longer run draws more splits"
     assert stable(few[:1]) == stable(more[:1])
     other = replace(base, data=[Data("one", planted(7))], splits=Splits("random", 1))
     assert run(other, tmp_path / "c")[0]["metrics"] != few[0]["metrics"]
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
-    """Note how many BLAS threads there are, and take its time."""
+    """Record the number of BLAS threads, and take a while."""
 
     def fit(self, X, y):
         from threadpoolctl import threadpool_info
@@ -121,4 +109,4 @@ def test_a_record_contains_sizes_threads_times_and_memory(tmp_path):
         assert record["seconds"]["fit"] > 0.05 > record["seconds"]["predict"]
         if record["peak_mib"] is not None:
             assert 20 < record["peak_mib"] < 20_000
-        assert record["metrics"]["ranking_loss"] == 1.0, "ties are errors"
+        assert record["metrics"]["ranking_loss"] == 1.0, "ties count as errors"

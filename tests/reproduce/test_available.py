@@ -5,15 +5,8 @@ from dataclasses import replace
 import pytest
 
 from eigenlabel.datasets import DataError
-from eigenlabel.experiment import (
-    plan,
-    run,
-)
-from eigenlabel.reproduce import (
-    at_hand,
-    data_sets,
-    get_table,
-)
+from eigenlabel.experiment import plan, run
+from eigenlabel.reproduce import at_hand, data_sets, get_table
 from protocols import small_figure
 
 

@@ -7,15 +7,8 @@ import pytest
 
 from eigenlabel import catalogue
 from eigenlabel.comparison import wilcoxon
-from eigenlabel.experiment import (
-    plan,
-    run,
-)
-from eigenlabel.reproduce import (
-    compare,
-    get_table,
-    published,
-)
+from eigenlabel.experiment import plan, run
+from eigenlabel.reproduce import compare, get_table, published
 from protocols import record
 
 

@@ -7,10 +7,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from eigenlabel.comparison import wilcoxon
-from eigenlabel.reproduce import (
-    get_table,
-    published,
-)
+from eigenlabel.reproduce import get_table, published
 
 
 def records(contest, figures):
@@ -83,7 +80,7 @@ def test_a_finding_against_the_method_of_the_paper_can_hold_too(rng):
     orders["label_f1_at_5"]["two"] = {"KGHA": 1.0, "TagProp": 1.0}
     rows = contest.standings(records(contest, figures))
     tagprop = next(r for r in rows if (r.method, r.metric) == ("TagProp", "label_f1_at_5"))
-    assert tagprop.paper is None, "a tie says nothing"
+    assert tagprop.paper is None, "a tie decides nothing"
 
 
 def test_orders_of_methods_are_compared(rng):

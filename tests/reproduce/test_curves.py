@@ -7,14 +7,8 @@ import pytest
 
 from eigenlabel.cli import main
 from eigenlabel.comparison import wilcoxon
-from eigenlabel.experiment import (
-    Splits,
-    plan,
-    run,
-)
-from eigenlabel.reproduce import (
-    FIGURES,
-)
+from eigenlabel.experiment import Splits, plan, run
+from eigenlabel.reproduce import FIGURES
 from protocols import small_figure
 
 

@@ -4,13 +4,7 @@ import pytest
 
 from eigenlabel.datasets import known
 from eigenlabel.metrics import METRICS
-from eigenlabel.reproduce import (
-    CONTESTS,
-    FIGURES,
-    TABLES,
-    get_table,
-    published,
-)
+from eigenlabel.reproduce import CONTESTS, FIGURES, TABLES, get_table, published
 
 
 def test_every_published_table_is_listed():

@@ -1,10 +1,6 @@
 """Papers do not share names."""
 
-from eigenlabel.reproduce import (
-    CONTESTS,
-    FIGURES,
-    TABLES,
-)
+from eigenlabel.reproduce import CONTESTS, FIGURES, TABLES
 from eigenlabel.reproduce.papers import PAPERS
 
 

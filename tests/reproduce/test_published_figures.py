@@ -1,8 +1,6 @@
 """Published figures: one CSV file beside each paper's module."""
 
-from eigenlabel.reproduce import (
-    published,
-)
+from eigenlabel.reproduce import published
 from eigenlabel.reproduce.published_figures import read_figures
 
 

@@ -7,22 +7,9 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from eigenlabel import (
-    KGHA,
-    MDDM,
-    PCA,
-    DiscriminativeSelector,
-    ThresholdedClassifier,
-    catalogue,
-)
+from eigenlabel import KGHA, MDDM, PCA, DiscriminativeSelector, ThresholdedClassifier, catalogue
 from eigenlabel.catalogue import make
-from eigenlabel.experiment import (
-    Data,
-    Method,
-    Protocol,
-    Splits,
-    fit_split,
-)
+from eigenlabel.experiment import Data, Method, Protocol, Splits, fit_split
 from eigenlabel.reproduce.steps import AtShare, ViewChoice
 from protocols import planted, small_data
 

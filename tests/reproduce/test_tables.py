@@ -5,9 +5,7 @@ from dataclasses import replace
 import pytest
 
 from eigenlabel import catalogue
-from eigenlabel.reproduce import (
-    get_table,
-)
+from eigenlabel.reproduce import get_table
 
 
 def test_a_table_runs_the_methods_that_the_catalogue_contains(monkeypatch):

@@ -3,9 +3,7 @@
 import numpy as np
 
 from eigenlabel import catalogue
-from eigenlabel.reproduce import (
-    get_table,
-)
+from eigenlabel.reproduce import get_table
 
 
 def test_the_protocol_is_that_of_the_paper():

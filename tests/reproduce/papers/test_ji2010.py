@@ -1,9 +1,7 @@
 """Ji et al. (2010): protocols and methods."""
 
 from eigenlabel import catalogue
-from eigenlabel.reproduce import (
-    get_table,
-)
+from eigenlabel.reproduce import get_table
 
 
 def test_the_protocol_is_that_of_the_paper():

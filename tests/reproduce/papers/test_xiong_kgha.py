@@ -3,21 +3,10 @@
 import numpy as np
 import pytest
 
-from eigenlabel import (
-    JEC,
-    KGHA,
-    catalogue,
-    metrics,
-)
+from eigenlabel import JEC, KGHA, catalogue, metrics
 from eigenlabel.datasets import make_shared_subspace
-from eigenlabel.experiment import (
-    Method,
-)
-from eigenlabel.reproduce import (
-    CONTESTS,
-    get_table,
-    published,
-)
+from eigenlabel.experiment import Method
+from eigenlabel.reproduce import CONTESTS, get_table, published
 from eigenlabel.reproduce.contests import row_name
 from eigenlabel.thresholds import Top
 from protocols import VIEWS, planted_views

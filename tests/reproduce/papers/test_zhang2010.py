@@ -3,9 +3,7 @@
 import numpy as np
 
 from eigenlabel import catalogue
-from eigenlabel.reproduce import (
-    get_table,
-)
+from eigenlabel.reproduce import get_table
 
 
 def test_methods_with_gaussian_kernels_tune_every_width():
