@@ -1,9 +1,9 @@
 """Han, Wu, Jia, Zhuang and Yu (AAAI 2010), "Multi-task sparse discriminant analysis (MtSDA)".
 
 The web pages and training sizes of Ji et al. (2008), figures by the micro-averaged AUC. The paper
-tunes rho, lambda_1 and lambda_2 on the first split and does not print the candidates, so those
-below are ours; lambda_1 and lambda_2 have the candidates of :class:`MtSDACV`. NUS-WIDE and MSRA-MM
-are not available.
+tunes rho, lambda_1 and lambda_2 on the first split and does not print the candidates. The
+candidates below are ours, lambda_1 and lambda_2 have those of :class:`MtSDACV`, and every split is
+tuned by itself. NUS-WIDE and MSRA-MM are not available.
 """
 
 from typing import Any

@@ -30,8 +30,8 @@ from eigenlabel.reproduce.tables import Table, unavailable
 CITATION = "Ji, Tang, Yu, Ye (KDD 2008)"
 
 # The candidates of Section 5.2.
-SUBSPACE_PENALTIES = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # alpha and beta of ML_LS
-CCA_PENALTIES = 10.0 ** np.arange(-6, 2)
+SUBSPACE_PENALTIES = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # alpha, beta
+PROJECTION_PENALTIES = 10.0 ** np.arange(-6, 2)  # of CCA
 RIDGE_PENALTIES = 10.0 ** np.arange(-6, 1)  # of ridge regression after CCA
 CCA_SVM_COSTS = 10.0 ** np.arange(-4, 6)  # C of an SVM after CCA
 SVM_COSTS = tuple(10.0**k for k in range(-5, 6))  # C of an SVM for each label
@@ -58,11 +58,15 @@ def with_training_thresholds(classifier: Any) -> Any:
 def tuned_projection(
     projection: Any, classifier: Any, grid: Mapping[str, Any], scoring: str = "f1_macro"
 ) -> Any:
-    """Return a projection and a classifier after it, both tuned by five folds."""
+    """Return a projection and a classifier after it, both tuned by five folds.
+
+    The candidates for the penalty of the projection are those of CCA. ``grid`` contains the
+    candidates for the parameters of the classifier.
+    """
     steps = [("projection", projection), ("then", classifier)]
     model = with_training_thresholds(Pipeline(steps, memory=LastFits()))
-    behind = {f"estimator__then__{name}": values for name, values in grid.items()}
-    return search(model, {"estimator__projection__reg": CCA_PENALTIES, **behind}, scoring)
+    after = {f"estimator__then__{name}": values for name, values in grid.items()}
+    return search(model, {"estimator__projection__reg": PROJECTION_PENALTIES, **after}, scoring)
 
 
 def _cca_ridge() -> Any:

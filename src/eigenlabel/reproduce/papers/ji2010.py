@@ -1,8 +1,8 @@
-"""Ji, Tang, Yu and Ye (TKDD 2010), "A shared-subspace learning framework".
+"""Ji, Tang, Yu and Ye (TKDD 2010).
 
-The journal version of Ji et al. (2008): the same web pages, with SVM-perf instead of the SVM with
-a fixed C, 30 splits (10 for ASO) and p-values of Wilcoxon's test. The images of gene expression
-patterns are not public.
+"A shared-subspace learning framework for multi-label classification", the journal version of Ji et
+al. (2008): the same web pages, with SVM-perf instead of the SVM with a fixed C, 30 splits (10 for
+ASO) and p-values of Wilcoxon's test. The images of gene expression patterns are not public.
 """
 
 from typing import Any

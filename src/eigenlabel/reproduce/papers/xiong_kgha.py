@@ -1,11 +1,11 @@
-"""Xiong, Szedmak and Piater (KGHA), "Multi-label learning with kernel generalized homogeneity".
+"""Xiong, Szedmak and Piater (KGHA); the text of the paper has no year.
 
-Methods for several views: taggers of images (Tables 3 and 4) and methods on protein networks
-(Tables 6 and 7). The paper's eight image features and protein kernels are not public in full, so
-the comparison is repeated on other data, with the same effort for each method: nine candidates,
-four folds. The ranges of the candidates were chosen by looking at one split of debtags, yeast and,
-in part, Corel5K, for KGHA and for the other methods alike; they are not blind choices. The text of
-the paper has no year.
+"Multi-label learning with kernel generalized homogeneity analysis". Methods for several views:
+taggers of images (Tables 3 and 4) and methods on protein networks (Tables 6 and 7). The paper's
+eight image features and protein kernels are not public in full, so the comparison is repeated on
+other data, with the same effort for each method: nine candidates, four folds. The ranges of the
+candidates were chosen by looking at one split of debtags, yeast and, in part, Corel5K, for KGHA and
+for the other methods alike; they are not blind choices.
 """
 
 from collections.abc import Callable, Mapping
