@@ -20,7 +20,15 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.hats import Hat
-from eigenlabel.linalg.numerics import EPS, descending_eigh, fix_signs, positive_count, turn_equal
+from eigenlabel.linalg.numerics import (
+    EPS,
+    descending_eigh,
+    fix_signs,
+    positive_count,
+    positive_qr,
+    significant,
+    turn_equal,
+)
 
 DENSE = 800  # up to so many samples LAPACK finds all eigenvectors sooner than Lanczos a few
 
@@ -131,7 +139,7 @@ def top_eigenvectors(P: HatSum, p: int, rng: np.random.Generator) -> tuple[Float
         P.fold()
     if A is not None:
         values, V = np.linalg.eigh(A.T @ A)
-        positive = values > values.max(initial=0.0) * len(values) * EPS
+        positive = significant(values, len(values) * EPS)
         values, V = values[positive], V[:, positive]
         values, Z = _last(values, A @ (V / np.sqrt(values)), p)
     elif P.n <= DENSE or 5 * p > P.n:
@@ -167,8 +175,7 @@ def _last(values: Floats, Z: Floats, p: int) -> tuple[Floats, Floats]:
 def _orthonormal(P: HatSum, Z: Floats) -> Floats:
     """Orthonormalise inside the complement, so that the constraints hold to the last digit."""
     for _ in range(2):  # once more for what cancellation left
-        Z, R = np.linalg.qr(P.project(Z))
-        Z = Z * np.where(np.diag(R) < 0, -1.0, 1.0)
+        Z, _ = positive_qr(P.project(Z))
     return Z
 
 

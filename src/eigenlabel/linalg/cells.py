@@ -3,12 +3,10 @@
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from eigenlabel.linalg._types import Floats, Ints
+from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.operators import CentredOperator
 
-Bools = npt.NDArray[np.bool_]
 NEVER = -1.0  # the mean of targets that are never observed
 
 

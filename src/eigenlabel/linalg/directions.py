@@ -14,7 +14,14 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.factors.protocol import Factor, SampleFactor
 from eigenlabel.linalg.factors.solution import Shortfall
-from eigenlabel.linalg.numerics import descending_eigh, positive_count, rank_tolerance, turn_equal
+from eigenlabel.linalg.numerics import (
+    EPS,
+    descending_eigh,
+    positive_count,
+    rank_tolerance,
+    significant,
+    turn_equal,
+)
 from eigenlabel.linalg.operators import CentredOperator, row_blocks
 
 
@@ -37,7 +44,7 @@ class Directions:
 def without_constants(T: Floats) -> Floats:
     """Centre the columns of T; what rounding leaves of constant ones is zero."""
     Tc = T - T.mean(axis=0)
-    rounding = 4 * np.finfo(float).eps * np.linalg.norm(T, axis=0)
+    rounding = 4 * EPS * np.linalg.norm(T, axis=0)
     Tc[:, np.linalg.norm(Tc, axis=0) <= rounding] = 0.0
     return np.asarray(Tc)
 
@@ -49,8 +56,7 @@ def orthonormal_directions(operator: CentredOperator, T: Floats) -> Directions:
     """
     Tc = without_constants(T)
     U, s, _ = scipy.linalg.svd(operator.rmatmat(Tc), full_matrices=False)
-    floor = s[0] * max(operator.shape) * float(np.finfo(float).eps) if s.size else 0.0
-    r = int(np.count_nonzero(s > floor))
+    r = int(np.count_nonzero(significant(s, max(operator.shape) * EPS)))
     return Directions(turn_equal(s[:r], U[:, :r]), s * s)
 
 
@@ -147,7 +153,7 @@ def leading_axes(operator: CentredOperator, count: int) -> Directions:
     values, axes = eigsh(square, k=count, v0=start)
     values, axes = values[::-1], axes[:, ::-1]
     tolerance = rank_tolerance(max(operator.shape), operator.dtype)
-    rank = int(np.count_nonzero(values > max(tolerance * values[0], 0.0)))
+    rank = int(np.count_nonzero(significant(values, tolerance)))
     values, axes = values[:rank], axes[:, :rank]
     return Directions(operator.rmatmat(axes) / np.sqrt(values) if n <= d else axes, values)
 
@@ -166,7 +172,7 @@ def covariance_directions(factor: SampleFactor, T: Floats, count: int) -> Direct
     null = factor.metric_rounding()
     S, fresh = factor.adjoint(without_constants(T)), np.inf
     image_S = factor.metric(S)  # S'image_S is S'S of the weights that S stands for
-    floor = float(np.vdot(S, image_S)) * (max(len(S), len(T)) * np.finfo(float).eps) ** 2
+    floor = float(np.vdot(S, image_S)) * (max(len(S), len(T)) * EPS) ** 2
     W, V = np.zeros((2, len(S), count))
     image_V = V if image_S is S else np.zeros_like(V)
     M = S.T @ image_S

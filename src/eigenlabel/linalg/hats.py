@@ -9,8 +9,8 @@ from scipy.linalg import blas, lapack
 
 from eigenlabel.linalg._types import Floats, Matrix
 from eigenlabel.linalg.gram_matrices import centre_gram
-from eigenlabel.linalg.numerics import rank_tolerance
-from eigenlabel.linalg.operators import BLOCK_BYTES, CentredOperator
+from eigenlabel.linalg.numerics import EPS, rank_tolerance
+from eigenlabel.linalg.operators import CentredOperator, row_blocks
 from eigenlabel.linalg.solvers.shifted import SAFE, kept
 
 PRODUCTS, DIFFERENCES = 1e-24, 1e-14  # rounding of x'H x from products alone, and of x'(x - c A x)
@@ -114,7 +114,7 @@ def centred_kernel(K: Floats, tolerance: float | None = None) -> tuple[CholeskyS
     """
     Kc, row_mean = centre_gram(K, None)
     n = len(Kc)
-    if np.trace(Kc) <= n * float(np.finfo(np.float64).eps) * np.abs(np.diag(K)).sum():
+    if np.trace(Kc) <= n * EPS * np.abs(np.diag(K)).sum():
         Kc[:] = 0.0
     Kc += np.trace(Kc) / max(1, n) ** 2
     return CholeskySystem(Kc, tolerance), row_mean
@@ -255,9 +255,8 @@ class LinearHat:
         """Give the diagonal of H, by blocks of rows."""
         R = self._system.inverse_root(self._ridge)
         out = np.full(self.n, 1 / self.n if self._centre else 0.0)
-        step = max(1, BLOCK_BYTES // (8 * max(1, R.shape[1])))
-        for start in range(0, self.n, step):
-            rows = np.arange(start, min(self.n, start + step))
+        for part in row_blocks(self.n, R.shape[1]):
+            rows = np.arange(part.start, part.stop)
             out[rows] += (self.operator.rows(rows).matmat(R) ** 2).sum(axis=1)
         return out
 

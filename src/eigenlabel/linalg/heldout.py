@@ -27,6 +27,7 @@ from eigenlabel.linalg._types import Floats, Ints, Matrix
 from eigenlabel.linalg.factors.solution import Shortfall
 from eigenlabel.linalg.gram_matrices import centre_gram, scaled_gram
 from eigenlabel.linalg.memory import exact_memory
+from eigenlabel.linalg.numerics import BLOCK_BYTES
 from eigenlabel.linalg.operators import CentredOperator, weighted_mean
 from eigenlabel.linalg.solvers.shifted import SAFE, ReducedSystem
 from eigenlabel.linalg.statistics import Statistics, leave_out, left_out
@@ -362,9 +363,10 @@ def small_folds(
         groups.setdefault((len(test), rest), []).append(test)
     blocks = []
     for (size, rest), tests in groups.items():
-        # At most 32 MiB of eigenvector rows, and as much of inner products of all pairs.
+        # Eigenvector rows, and the inner products of all pairs, are bounded each.
+        room = BLOCK_BYTES // 8
         pairs = 2 * len(shifts) * T.shape[1] ** 2
-        step = max(1, min(2**22 // max(1, size * Q.shape[1]), 2**22 // pairs))
+        step = max(1, min(room // max(1, size * Q.shape[1]), room // pairs))
         for start in range(0, len(tests), step):
             rows = np.stack(tests[start : start + step])
             q, vf = Q[rows], v[rows]

@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from eigenlabel.linalg._types import Floats, Ints, Matrix
-from eigenlabel.linalg.numerics import EPS, descending_eigh
+from eigenlabel.linalg.numerics import EPS, descending_eigh, significant
 from eigenlabel.linalg.operators import row_blocks
 from eigenlabel.linalg.ties import SAFETY
 
@@ -23,7 +23,7 @@ ROUNDS = 10  # in which landmarks are drawn
 # Eigenvalues below this share of the largest are left out. Dividing by the root of an eigenvalue
 # enlarges rounding; at this share the result has errors that are as large as the share itself, so
 # that a sample which others explain is never taken for a new one.
-FLOOR = float((SAFETY * np.finfo(np.float64).eps) ** (2 / 3))
+FLOOR = float((SAFETY * EPS) ** (2 / 3))
 
 
 class BlockKernel:
@@ -142,7 +142,7 @@ class LowRankFactor:
         half = np.eye(len(u)) - (1 - np.sqrt(max(left, 0.0))) * outer
         inverse = np.eye(len(u)) + ((1 / np.sqrt(left) if left > FLOOR else 0.0) - 1) * outer
         lam, V = np.linalg.eigh(half * self.values @ half)
-        keep = _positive(lam)
+        keep = significant(lam, FLOOR)
         mix = inverse @ V[:, keep][:, ::-1]
         offset = self.offset @ mix + u @ mix / np.sqrt(self.n)
         lam = lam[keep][::-1]
@@ -180,12 +180,6 @@ class LowRankFactor:
             here = place[index] >= 0
             out[here] = block.Q[place[index[here]]] @ (E * np.sqrt(self.values))
         return out
-
-
-def _positive(lam: Floats) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    """Tell which ascending eigenvalues are above rounding."""
-    floor = FLOOR * lam[-1] if lam.size else 0.0
-    return (lam > floor) & (lam > 0)
 
 
 def _diagonal(kernel: Kernel, X: Matrix) -> Floats:
@@ -230,7 +224,7 @@ def _nystrom_block(kernel: Kernel, X: Matrix, rows: Ints, chosen: Ints) -> Block
     landmarks = X[rows[chosen]]
     W = np.asarray(kernel(landmarks, landmarks), dtype=float)
     lam, V = np.linalg.eigh((W + W.T) / 2)
-    keep = _positive(lam)
+    keep = significant(lam, FLOOR)
     half = V[:, keep] / np.sqrt(lam[keep])  # W^+ = half half'
     C = np.asarray(kernel(X[rows], landmarks), dtype=float)
     basis, R = np.linalg.qr(C @ half)
@@ -324,7 +318,7 @@ def meka(
     lam, E = descending_eigh(_link(kernel, X, blocks, rng))
     norm = float(np.linalg.norm(lam))
     clipped = float(np.linalg.norm(lam[lam < 0])) / norm if norm else 0.0
-    k = min(rank, int(np.count_nonzero(_positive(lam[::-1]))))
+    k = min(rank, int(np.count_nonzero(significant(lam, FLOOR))))
     lam, E = lam[:k], E[:, :k]
     return LowRankFactor(kernel, blocks, E, lam, np.zeros(len(lam)), clipped)
 

@@ -1,27 +1,56 @@
-"""Small symmetric eigenproblems, the one sign rule and the one eigenvalue floor."""
+"""The numerical rules of the library: ranks, signs, equal eigenvalues and memory budgets.
+
+* *Rank*: eigenvalues count if they are positive and above a tolerance relative to the largest
+  (:func:`significant`). The tolerance of a data matrix is :func:`rank_tolerance`.
+* *Sign*: the entry of largest absolute value of an eigenvector is positive (:func:`fix_signs`),
+  and so is the diagonal of R in a QR decomposition (:func:`positive_qr`).
+* *Memory*: work arrays beside those that a method states are bounded by the budgets below.
+"""
 
 import numpy as np
 import scipy.linalg
 
-from eigenlabel.linalg._types import Floats
+from eigenlabel.linalg._types import Bools, Floats
 from eigenlabel.linalg.ties import SAFETY, same_as_next
 
 EPS = float(np.finfo(np.float64).eps)
+
+# Memory budgets. Larger blocks are hardly faster; smaller ones pay for more calls.
+BLOCK_BYTES = 32 * 2**20  # rows of a matrix that are processed together
+WAITING_BYTES = 16 * 2**20  # rows that wait until their statistics are collected together
+GRAM_BYTES = 64 * 2**20  # Gram matrix of the features that elastic nets have needed so far
+STRIP_NUMBERS = 2**18  # of a matrix that is updated by strips
+CACHE_NUMBERS = 2**16  # of an array that is updated while it is in the processor's cache
+
 ALIKE = 1e-4  # share by which entries of an eigenvector may differ and still count as equal
 
 
 def rank_tolerance(size: int, dtype: "np.dtype[np.floating] | type") -> float:
-    """Give the eigenvalue, relative to the largest, below which a spectrum counts as zero.
+    """Return the share of the largest eigenvalue up to which eigenvalues count as zero.
 
-    ``size`` is the larger side of the data matrix, ``dtype`` its precision. The eigenvalues are
-    squared singular values: the data's own rounding enters squared, that of the products once.
+    The eigenvalues are those of a Gram or covariance matrix, which are squared singular values of
+    the data: the rounding of the data enters squared, that of the products once.
+
+    Parameters
+    ----------
+    size : larger side of the data matrix
+    dtype : precision of the data
     """
     data = size * float(np.finfo(dtype).eps)
     return max(data * data, size * EPS)
 
 
+def significant(values: Floats, tolerance: float) -> Bools:
+    """Return which values are positive and above ``tolerance`` times the largest value.
+
+    This is the one rank rule. It is relative and strict: rescaled data have the same rank, and no
+    value of an all-zero matrix is significant.
+    """
+    return np.asarray((values > tolerance * values.max(initial=0.0)) & (values > 0))
+
+
 def fix_signs(W: Floats) -> Floats:
-    """Flip each column so that its entry of largest absolute value is positive.
+    """Flip each column (..., n, k) so that its entry of largest absolute value is positive.
 
     Entries within a share ALIKE of the largest count as equally large, and the first of them
     decides: vectors of close eigenvalues, or of float32 data, have larger errors than rounding.
@@ -35,9 +64,10 @@ def fix_signs(W: Floats) -> Floats:
 
 
 def descending_eigh(S: Floats) -> tuple[Floats, Floats]:
-    """Diagonalise symmetric S (..., m, m): eigenvalues descending, columns with fixed signs.
+    """Return the eigenvalues of a symmetric S (..., m, m), descending, and its eigenvectors.
 
-    Eigenvectors of equal eigenvalues are those of ``turn_equal``.
+    Equivalent to ``numpy.linalg.eigh`` of the symmetric part, in reverse order, with the signs of
+    :func:`fix_signs` and the eigenvectors of equal eigenvalues chosen by :func:`turn_equal`.
     """
     values, vectors = np.linalg.eigh((S + np.swapaxes(S, -1, -2)) / 2)
     values, vectors = values[..., ::-1], vectors[..., ::-1]
@@ -47,10 +77,15 @@ def descending_eigh(S: Floats) -> tuple[Floats, Floats]:
 def turn_equal(values: Floats, W: Floats) -> Floats:
     """Replace eigenvectors of equal eigenvalues by a basis that depends on their space alone.
 
-    ``values`` (..., k) are monotonic, with orthonormal columns W (..., n, k). Eigenvalues are equal
-    if the largest and the smallest of them differ by no more than rounding; any rotation of their
-    eigenvectors would do, and the one that a solver returns depends on rounding. Eigenvalues so
-    small that rounding is a share of more than ALIKE of them are left alone: they may differ.
+    Eigenvalues are equal if the largest and the smallest of them differ by no more than rounding.
+    Any rotation of their eigenvectors is a solution, and which one a solver returns depends on
+    rounding. Eigenvalues so small that rounding is a share of more than ALIKE of them are not
+    changed: they may differ.
+
+    Parameters
+    ----------
+    values : (..., k), monotonic
+    W : (..., n, k), orthonormal columns
     """
     size = np.abs(values)
     floor = SAFETY * max(values.shape[-1], 1) * EPS * size.max(axis=-1, initial=0.0, keepdims=True)
@@ -75,17 +110,27 @@ def _own_basis(Z: Floats) -> Floats:
     n, k = Z.shape
     weights = np.linspace(1.0, 1.0 - ALIKE * 10, n)[:, None]
     pivots = scipy.linalg.qr((Z * weights).T, mode="r", pivoting=True)[1][:k]
-    Q, R = np.linalg.qr(Z[pivots].T)
-    return np.asarray(Z @ (Q * np.where(np.diag(R) < 0, -1.0, 1.0)))
+    return np.asarray(Z @ positive_qr(Z[pivots].T)[0])
 
 
 def positive_count(values: Floats, size: int | None = None, tol: float = 0.0) -> int:
-    """Count the descending eigenvalues of a PSD matrix that are above its rounding.
+    """Count the eigenvalues of a positive semi-definite matrix that are above its rounding.
 
-    ``size`` is that of the matrix, if some of its eigenvalues are not among the values; ``tol`` is
-    the accuracy of the matrix, relative to its largest eigenvalue, if it is no better than that.
+    Parameters
+    ----------
+    values : eigenvalues, all or the largest
+    size : size of the matrix, if some of its eigenvalues are not among the values
+    tol : accuracy of the matrix, relative to its largest eigenvalue, if worse than rounding
     """
-    if values.size == 0 or values[0] <= 0:
-        return 0
     rounding = SAFETY * (values.size if size is None else size) * EPS
-    return int(np.count_nonzero(values > values[0] * max(rounding, tol)))
+    return int(np.count_nonzero(significant(values, max(rounding, tol))))
+
+
+def positive_qr(A: Floats) -> tuple[Floats, Floats]:
+    """Return the QR decomposition of A whose R has a diagonal that is not negative.
+
+    Equivalent to ``numpy.linalg.qr`` up to the signs of the columns of Q.
+    """
+    Q, R = np.linalg.qr(A)
+    signs = np.where(np.diag(R) < 0, -1.0, 1.0)
+    return Q * signs, signs[:, None] * R

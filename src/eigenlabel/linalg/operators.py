@@ -15,9 +15,9 @@ from scipy.linalg import blas
 
 from eigenlabel.linalg._types import Floats, Ints, Matrix
 from eigenlabel.linalg.machine import n_threads
+from eigenlabel.linalg.numerics import BLOCK_BYTES, STRIP_NUMBERS
 from eigenlabel.linalg.threads import adapt_threads
 
-BLOCK_BYTES = 32 * 2**20
 TILE = 512  # rows and columns of a tile: transposed tiles stay in the cache
 PIECE = 2**12  # rows that are summed in their own precision
 PARALLEL = 2**24  # multiplications of a sparse product from which threads pay
@@ -76,7 +76,7 @@ def less_outer(A: Floats, x: Floats, w: float, t: Floats | None = None) -> Float
     t = x if t is None else t
     if w == 0 or not x.any():
         return A
-    step = max(1, 2**18 // max(1, A.shape[1]))
+    step = max(1, STRIP_NUMBERS // max(1, A.shape[1]))
     for start in range(0, len(x), step):
         A[start : start + step] -= np.outer(w * x[start : start + step], t)
     return A

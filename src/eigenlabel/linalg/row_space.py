@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenlabel.linalg._types import Floats
-from eigenlabel.linalg.numerics import descending_eigh, positive_count
+from eigenlabel.linalg.numerics import descending_eigh, positive_count, significant
 
 
 @dataclass(frozen=True)
@@ -44,5 +44,5 @@ class RowSpace:
 def principal_axes(S: Floats, tolerance: float) -> tuple[Floats, Floats]:
     """Return eigenvalues and eigenvectors of S above ``tolerance`` of the largest, descending."""
     values, axes = descending_eigh(S)
-    rank = int(np.count_nonzero(values > max(tolerance * values[0], 0.0)))
+    rank = int(np.count_nonzero(significant(values, tolerance)))
     return values[:rank], axes[:, :rank]

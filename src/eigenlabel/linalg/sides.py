@@ -17,10 +17,10 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.factors.exact import ExactSampleFactor
-from eigenlabel.linalg.factors.protocol import SampleFactor, Side, TopSubspace, positive_diagonal
+from eigenlabel.linalg.factors.protocol import SampleFactor, Side, TopSubspace
 from eigenlabel.linalg.factors.solution import Shortfall
 from eigenlabel.linalg.memory import exact_memory
-from eigenlabel.linalg.numerics import descending_eigh, fix_signs, positive_count
+from eigenlabel.linalg.numerics import descending_eigh, fix_signs, positive_count, positive_qr
 from eigenlabel.linalg.operators import CentredOperator, row_blocks
 
 SLACK = 10  # residuals of eigenvectors relative to those of the ridge solves they are made of
@@ -72,8 +72,7 @@ class ExactSide(Side):
         W = np.empty((self.T.shape[1], k))
         for columns, Z in self._pieces():
             W[columns] = Z @ E
-        basis, R = np.linalg.qr(W)  # rounding of small eigenvalues
-        W = fix_signs(basis * positive_diagonal(R))
+        W = fix_signs(positive_qr(W)[0])  # rounding of small eigenvalues
         return TopSubspace(W, values[:k], self.ridge(W, beta))
 
     def ridge(self, V: Floats, shift: float) -> Floats:

@@ -16,10 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigenlabel.linalg._types import Floats, Matrix
-from eigenlabel.linalg.numerics import rank_tolerance
+from eigenlabel.linalg.numerics import WAITING_BYTES, rank_tolerance
 from eigenlabel.linalg.operators import CentredOperator, is_sparse, less_outer, total_weight
-
-WAITING_BYTES = 2**24
 
 
 @dataclass(frozen=True)

@@ -198,7 +198,7 @@ def test_single_precision_says_what_it_does_not_reach(rng, preconditioned, monke
 def test_pieces_and_threads_change_nothing(rng, monkeypatch):
     X, T = sp.random_array((200, 90), density=0.2, rng=rng, format="csr"), rng.random((200, 4))
     wanted = KrylovFactor(CentredOperator(X)).solve(T, SHIFTS).coefficients
-    monkeypatch.setattr(conjugate_gradients, "CACHE", 8)
+    monkeypatch.setattr(conjugate_gradients, "CACHE_NUMBERS", 8)
     monkeypatch.setattr(operators, "PARALLEL", 1)
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     np.testing.assert_allclose(

@@ -4,7 +4,8 @@ import numpy as np
 import scipy.linalg as sl
 
 from eigenlabel.linalg._types import Floats
-from eigenlabel.linalg.factors.protocol import Factor, positive_diagonal
+from eigenlabel.linalg.factors.protocol import Factor
+from eigenlabel.linalg.numerics import positive_qr
 
 
 def orthonormalise_dual(factor: Factor, directions: Floats) -> tuple[Floats, Floats]:
@@ -14,7 +15,6 @@ def orthonormalise_dual(factor: Factor, directions: Floats) -> tuple[Floats, Flo
     Cholesky factor would break down on rounding.
     """
     lam, E = np.linalg.eigh(factor.inner(directions, directions))
-    _, R = np.linalg.qr((E * np.sqrt(np.maximum(lam, 0))).T)
-    R = positive_diagonal(R)[:, None] * R
+    _, R = positive_qr((E * np.sqrt(np.maximum(lam, 0))).T)
     basis = np.asarray(sl.solve_triangular(R, directions.T, trans="T").T)
     return factor.export(basis), R

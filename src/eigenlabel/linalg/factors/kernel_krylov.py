@@ -13,7 +13,7 @@ from eigenlabel.linalg.factors.protocol import Product, SampleFactor
 from eigenlabel.linalg.factors.solution import Solution
 from eigenlabel.linalg.heldout import Fold, FoldBlock, Pairs
 from eigenlabel.linalg.lowrank import BlockKernel, Kernel, nystrom
-from eigenlabel.linalg.numerics import rank_tolerance
+from eigenlabel.linalg.numerics import rank_tolerance, significant
 from eigenlabel.linalg.operators import CentredOperator, row_blocks, total_weight, weighted_mean
 from eigenlabel.linalg.sides import ProductSide
 from eigenlabel.linalg.solvers.conjugate_gradients import preconditioned_cg
@@ -72,7 +72,7 @@ class KernelKrylovFactor(SampleFactor):
             Z -= weighted_mean(Z, self.weights)
         Z *= self._root
         lam, V = np.linalg.eigh(Z.T @ Z)
-        keep = lam > FLOOR * lam.max(initial=0.0)
+        keep = significant(lam, FLOOR)
         return lam[keep], Z @ (V[:, keep] / np.sqrt(lam[keep]))
 
     def _precondition(self, R: Floats, shifts: Floats) -> Floats:

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from eigenlabel.linalg._types import Floats, Ints
-from eigenlabel.linalg.cells import NEVER, Bools, Cells
+from eigenlabel.linalg._types import Bools, Floats, Ints
+from eigenlabel.linalg.cells import NEVER, Cells
 from eigenlabel.linalg.factors.folds import solve_finite
 from eigenlabel.linalg.factors.protocol import Product, SampleFactor, Side
 from eigenlabel.linalg.factors.solution import Solution

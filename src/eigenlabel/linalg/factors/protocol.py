@@ -21,6 +21,7 @@ from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.cells import Cells
 from eigenlabel.linalg.factors.solution import Shortfall, Solution, worst
 from eigenlabel.linalg.heldout import Fold, FoldBlock, Pairs
+from eigenlabel.linalg.numerics import positive_qr
 from eigenlabel.linalg.operators import CentredOperator, weighted_mean
 from eigenlabel.linalg.row_space import RowSpace
 
@@ -124,9 +125,7 @@ class Factor(ABC):
         Equivalent to a QR decomposition of the weights that the directions stand for, with a
         positive diagonal of R.
         """
-        basis, R = np.linalg.qr(self.export(directions))
-        signs = positive_diagonal(R)
-        return basis * signs, signs[:, None] * R
+        return positive_qr(self.export(directions))
 
 
 class SampleFactor(Factor):
@@ -244,8 +243,3 @@ class SampleFactor(Factor):
             max((part.n_iter for part in parts), default=1),
             worst([part.shortfall for part in parts]),
         )
-
-
-def positive_diagonal(R: Floats) -> Floats:
-    """Return the signs (k,) that make the diagonal of R positive."""
-    return np.where(np.diag(R) < 0, -1.0, 1.0)

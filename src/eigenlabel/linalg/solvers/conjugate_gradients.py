@@ -18,10 +18,8 @@ import numpy as np
 
 from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.machine import n_threads
-from eigenlabel.linalg.numerics import EPS
+from eigenlabel.linalg.numerics import CACHE_NUMBERS, EPS
 from eigenlabel.linalg.operators import column_products
-
-CACHE = 2**16  # numbers of an array that are updated while they are in the processor's cache
 
 
 class Normal(Protocol):
@@ -206,7 +204,7 @@ def _advance(
 
 def _in_pieces(work: Callable[[slice], Any], like: Floats) -> list[Any]:
     """Do work on pieces of rows that stay in the cache, on every core."""
-    step = max(1, CACHE // max(1, like.shape[1]))
+    step = max(1, CACHE_NUMBERS // max(1, like.shape[1]))
     pieces = [slice(start, start + step) for start in range(0, max(1, len(like)), step)]
     if len(pieces) < 8:
         return [work(rows) for rows in pieces]

@@ -22,15 +22,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenlabel.linalg._types import Floats, Ints
-from eigenlabel.linalg.numerics import rank_tolerance
+from eigenlabel.linalg.numerics import EPS, GRAM_BYTES, rank_tolerance
 from eigenlabel.linalg.operators import CentredOperator
 from eigenlabel.linalg.solvers.quadratic import Gram, Products, Quadratic, weighted_product
 from eigenlabel.linalg.solvers.shifted import careful_solve
 
 FIRST_FEATURES = 64  # added to a support by a first step; later steps may add twice as many each
 FIRST_WORKING_SET = 512
-GRAM_BYTES = 64 * 2**20  # of S that is kept
-EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)

@@ -13,19 +13,18 @@ A reduced system works in *rotated* coordinates ``Z'y``, in which inner products
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import scipy.linalg as sl
 from scipy.linalg import lapack
 
-from eigenlabel.linalg._types import Floats
-from eigenlabel.linalg.numerics import rank_tolerance
+from eigenlabel.linalg._types import Bools, Floats
+from eigenlabel.linalg.numerics import EPS, rank_tolerance, significant
 from eigenlabel.linalg.operators import mirror, row_blocks
 from eigenlabel.linalg.threads import adapt_threads
 
 # A solve loses about eps * largest / smallest eigenvalue; what would lose more is treated apart.
-SAFE = float(np.sqrt(np.finfo(np.float64).eps))
+SAFE = float(np.sqrt(EPS))
 FEW_SHIFTS = 4
 COLUMNS = 1024  # that are rotated at once, so that their copy is small
 WORKSPACE = 32_000  # rows up to which SciPy's eigensolver can count its workspace
@@ -99,16 +98,16 @@ def _check_lapack(name: str, info: int) -> None:
         raise np.linalg.LinAlgError(f"LAPACK {name} failed with info = {info}")
 
 
-def kept(lam: Floats, tolerance: float, shift: float) -> "np.ndarray[Any, np.dtype[np.bool_]]":
-    """Tell which of ascending eigenvalues of M count: those that the rank rule keeps.
+def kept(lam: Floats, tolerance: float, shift: float) -> Bools:
+    """Return which ascending eigenvalues of M count beside a shift.
 
-    Beside a shift above the rounding of M no direction can blow up, be it rounding of the data:
-    only that of M itself is cut then.
+    Beside a shift above the rounding of M, no direction is amplified, not even rounding of the
+    data. Only the rounding of M itself is left out then.
     """
     own = rank_tolerance(len(lam), np.float64)
     if shift > own * lam[-1]:
         tolerance = min(tolerance, own)
-    return np.asarray((lam > tolerance * lam[-1]) & (lam > 0))
+    return significant(lam, tolerance)
 
 
 def own_copy(M: Floats) -> Floats:
