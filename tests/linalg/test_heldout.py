@@ -8,8 +8,9 @@ from eigenlabel.linalg import heldout as module
 from eigenlabel.linalg.factors import exact
 from eigenlabel.linalg.factors.factorise import factorise
 from eigenlabel.linalg.factors.gram import GramFactor
-from eigenlabel.linalg.heldout import SingleFold, SmallFolds, is_partition
+from eigenlabel.linalg.heldout import SingleFold, is_partition
 from eigenlabel.linalg.operators import CentredOperator
+from eigenlabel.linalg.small_folds import SmallFolds, prefers_one_factorisation
 
 SHIFTS = [0.0, 1e-4, 0.1, 2.0, np.inf]
 PAIRS = [(1, 2), (0, 3), (2, 2), (1, 4), (0, 4)]
@@ -112,8 +113,8 @@ def test_an_outlier_leaves_little_trace_in_other_folds(rng):
 def test_cost_decides(rng):
     five = k_folds(1000, 5, rng)
     single = [(None, np.array([i])) for i in range(1000)]
-    assert not module.prefers_one_factorisation(1000, 1000, five, 36)
-    assert module.prefers_one_factorisation(1000, 1000, single, 36)
+    assert not prefers_one_factorisation(1000, 1000, five, 36)
+    assert prefers_one_factorisation(1000, 1000, single, 36)
 
 
 def test_partition():
@@ -135,7 +136,7 @@ def test_many_labels_come_in_several_blocks(rng):
 
 def test_every_term_of_the_cost_counts():
     thirds = [(None, part) for part in np.array_split(np.arange(900), 3)]
-    assert not module.prefers_one_factorisation(900, 900, thirds, 1)
+    assert not prefers_one_factorisation(900, 900, thirds, 1)
 
 
 @pytest.mark.parametrize("kind", [SingleFold, SmallFolds])

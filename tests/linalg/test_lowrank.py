@@ -147,7 +147,7 @@ def test_rows_that_a_basis_rests_on_are_always_drawn():
     Q[7, 0] = Q[500, 1] = 1.0
     Q[[i for i in range(1000) if i not in (7, 500)], 2] = 1 / np.sqrt(998)
     for seed in range(20):
-        block = lowrank.Block(np.arange(1000), np.array([40]), None, Q, None, np.ones(3))
+        block = lowrank.NystromBlock(np.arange(1000), np.array([40]), None, Q, None, np.ones(3))
         picks, inverse = lowrank._sampled_rows(block, np.random.default_rng(seed))
         assert {7, 40, 500} <= set(picks)
         assert len(picks) < 50
@@ -157,7 +157,7 @@ def test_rows_that_a_basis_rests_on_are_always_drawn():
 def test_sampled_regression_is_that_on_all_rows_in_the_mean(rng):
     Q = np.linalg.qr(rng.standard_normal((300, 2)) * np.exp(2 * rng.standard_normal((300, 1))))[0]
     y = 1 / (0.1 + np.linalg.norm(Q, axis=1)) * np.sign(Q[:, 0])  # not in its span
-    block = lowrank.Block(np.arange(300), np.array([0]), None, Q, None, np.ones(2))
+    block = lowrank.NystromBlock(np.arange(300), np.array([0]), None, Q, None, np.ones(2))
     found = []
     for seed in range(400):
         picks, inverse = lowrank._sampled_rows(block, np.random.default_rng(seed))

@@ -1,15 +1,15 @@
-"""The scores of samples on which several views agree: a sum of hat matrices and its eigenvectors.
+"""Scores of samples on which several views agree: eigenvectors of a sum of hat matrices.
 
-KGHA (Xiong, Szedmak, Piater) looks for scores X of the samples which every view predicts:
+KGHA (Xiong et al.) looks for scores X of the samples that every view predicts well:
 
     min over X, W_j, b_j:  sum_j w_j (|M_j X - Phi_j W_j - 1 b_j'|^2 + c_j |W_j|^2)
 
-M_j picks the samples that view j has. At the best W_j and b_j a term is ``X'M_j'(I - H_j)M_j X``,
-its trace. With ``D = sum_j w_j M_j'M_j``, scaled so that a sample which every view has counts one,
-and the constraints ``1'D X = 0``, ``X'D X = I``, which are Eqs. 11 and 12 of the paper where no
-view is missing, the minimum is at the top eigenvectors of ``D^-1/2 (sum_j w_j M_j'H_j M_j) D^-1/2``
-in the complement of ``D^1/2 1``. The paper's alternating least squares are orthogonal iteration
-with it.
+M_j selects the samples that view j has. At the best W_j and b_j, a term is the trace of
+``X'M_j'(I - H_j)M_j X``. Let ``D = sum_j w_j M_j'M_j``, scaled so that a sample that every view
+has counts one. The constraints are ``1'D X = 0`` and ``X'D X = I``, which are Eqs. 11 and 12 of
+Xiong et al. if every view has all samples. The minimum is at the top eigenvectors of
+``D^-1/2 (sum_j w_j M_j'H_j M_j) D^-1/2`` in the complement of ``D^1/2 1``. The alternating least
+squares of Xiong et al. are orthogonal iteration with this matrix.
 """
 
 from collections.abc import Sequence
@@ -30,18 +30,17 @@ from eigenlabel.linalg.numerics import (
     turn_equal,
 )
 
-DENSE = 800  # up to so many samples LAPACK finds all eigenvectors sooner than Lanczos a few
-
+DENSE = 800  # samples up to which LAPACK finds all eigenvectors faster than Lanczos' method a few
 DEPENDENT = 1e-12  # share of the whole below which a direction is rounding
 
 
 @dataclass(frozen=True)
 class Term:
-    """A view's part in the sum: its hat, its weight, and the samples it has (None: all)."""
+    """One view in the sum of hat matrices."""
 
     hat: Hat
     weight: float
-    rows: Ints | None = None
+    rows: Ints | None = None  # the samples that the view has; None if it has all
 
 
 class HatSum:
@@ -49,21 +48,21 @@ class HatSum:
 
     Parameters
     ----------
-    n : samples
-    terms : the views' parts; one at least has every sample and a positive weight
+    n : number of samples
+    terms : the views; at least one has every sample and a positive weight
 
     Attributes
     ----------
-    coverage : (n,), the diagonal of D
-    constant : (n, 1), ``D^1/2 1`` of unit length
-    total : the sum of the weights, which bounds the eigenvalues
+    coverage : (n,) diagonal of D
+    constant : (n, 1) ``D^1/2 1``, scaled to unit length
+    total : sum of the weights, an upper bound on the eigenvalues
     """
 
     def __init__(self, n: int, terms: Sequence[Term]) -> None:
         self.n, self.total = n, float(sum(term.weight for term in terms))
         self.coverage = np.zeros(n)
         self._terms: list[Term] = []
-        self._sum: Floats | None = None  # of the hats that are dense
+        self._sum: Floats | None = None  # weighted sum of the hats that are dense
         for term in terms:
             self.coverage[_all_or(term.rows)] += term.weight / self.total
             if term.weight:
@@ -72,7 +71,7 @@ class HatSum:
         self.constant = self._root / np.linalg.norm(self._root)
 
     def fold(self) -> None:
-        """Add up the hats that are better dense, so that a product costs n^2, not n^2 a view."""
+        """Add up the hats that are dense, so that a product costs n^2, not n^2 for each view."""
         loose = []
         for term in self._terms:
             H = term.hat.dense()
@@ -89,7 +88,7 @@ class HatSum:
         self._terms = loose
 
     def root(self) -> Floats | None:
-        """Give A with ``A A'`` the operator, if it is at most half as wide as long, else None."""
+        """Return A (n, k) with ``A A'`` equal to the operator, or None if 2 k would exceed n."""
         widths = [term.hat.rank for term in self._terms]
         if self._sum is not None or None in widths:
             return None
@@ -105,7 +104,7 @@ class HatSum:
         return self.project(A[:, :start] / self._root)
 
     def project(self, Z: Floats) -> Floats:
-        """Leave out what lies along ``D^1/2 1``."""
+        """Project Z (n, k) on the complement of ``D^1/2 1``."""
         return np.asarray(Z - self.constant @ (self.constant.T @ Z))
 
     def matmat(self, Z: Floats) -> Floats:
@@ -127,12 +126,12 @@ def _all_or(rows: Ints | None) -> "Ints | slice":
 
 
 def top_eigenvectors(P: HatSum, p: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Give the p largest eigenvalues, descending, and their eigenvectors Z (n, p).
+    """Return the p largest eigenvalues, descending, and their eigenvectors Z (n, p).
 
-    Through the roots of the hats if all have one and they are small together; else by LAPACK for
-    few samples or many eigenvectors; else by Lanczos with products alone. Eigenvalues that are
-    zero up to rounding are left out. Where all eigenvectors are at hand, those of equal
-    eigenvalues are chosen by ``turn_equal``.
+    If all hats have a root and the roots have few columns together, the eigenproblem is as small
+    as that. Otherwise LAPACK solves problems with few samples or many eigenvectors, and Lanczos'
+    method all others, from products alone. Eigenvalues that are zero up to rounding are left out.
+    If all eigenvectors are known, those of equal eigenvalues are chosen by ``turn_equal``.
     """
     A = P.root()
     if A is None:
@@ -154,7 +153,7 @@ def top_eigenvectors(P: HatSum, p: int, rng: np.random.Generator) -> tuple[Float
         start = P.project(rng.standard_normal((P.n, 1)))[:, 0]
         try:
             values, Z = eigsh(operator, p, which="LA", v0=start, ncv=min(P.n, 2 * p + 20))
-        except ArpackError:  # many eigenvalues that are equal, as of projections
+        except ArpackError:  # many equal eigenvalues, for example of projections
             values, Z = _all_at_once(P, p)
     order = np.argsort(values)[::-1]
     keep = values[order] > P.total * P.n * EPS
@@ -163,37 +162,46 @@ def top_eigenvectors(P: HatSum, p: int, rng: np.random.Generator) -> tuple[Float
 
 def _all_at_once(P: HatSum, p: int) -> tuple[Floats, Floats]:
     M = P.matmat(np.eye(P.n))
-    M -= P.total * P.constant @ P.constant.T  # the left-out direction goes to the far end
+    M -= P.total * P.constant @ P.constant.T  # moves the excluded direction to the other end
     return _last(*np.linalg.eigh((M + M.T) / 2), p)
 
 
 def _last(values: Floats, Z: Floats, p: int) -> tuple[Floats, Floats]:
-    """Return the last p eigenvalues and eigenvectors of all."""
+    """Return the last p of all ascending eigenvalues, and their eigenvectors."""
     return values[-p:], turn_equal(values[::-1], Z[:, ::-1])[:, :p][:, ::-1]
 
 
 def _orthonormal(P: HatSum, Z: Floats) -> Floats:
-    """Orthonormalise inside the complement, so that the constraints hold to the last digit."""
-    for _ in range(2):  # once more for what cancellation left
+    """Orthonormalise Z in the complement, so that the constraints hold up to rounding."""
+    for _ in range(2):  # twice because of cancellation
         Z, _ = positive_qr(P.project(Z))
     return Z
 
 
 @dataclass(frozen=True)
 class Sweeps:
-    """What alternating least squares arrived at."""
+    """The result of alternating least squares.
 
-    values: Floats  # (p,), Ritz values, descending
-    Z: Floats  # (n, p)
-    objective: Floats  # (sweeps + 1,), from the start on
-    change: float  # of the subspace in the last sweep, the sine of its largest angle
+    Attributes
+    ----------
+    values : (p,) Ritz values, descending
+    Z : (n, p) orthonormal basis of the subspace
+    objective : (sweeps + 1,) objective before the first sweep and after each
+    change : sine of the largest angle by which the last sweep turned the subspace
+    """
+
+    values: Floats
+    Z: Floats
+    objective: Floats
+    change: float
 
 
 def alternate(P: HatSum, p: int, n_sweeps: int, tol: float, rng: np.random.Generator) -> Sweeps:
-    """Alternate between the views' regressions and the scores (Eqs. 26, 27 and 15 of the paper).
+    """Alternate between the regressions of the views and the scores.
 
-    Each sweep is one step of orthogonal iteration. It never raises the objective
-    ``p sum_j w_j - tr(Z'P Z)``, and ends when the subspace changes by less than ``tol``.
+    These are Eqs. 26, 27 and 15 of Xiong et al. Each sweep is one step of orthogonal iteration,
+    which never increases the objective ``p sum_j w_j - tr(Z'P Z)``. The iteration ends when the
+    subspace changes by less than ``tol``, or after ``n_sweeps``.
     """
     P.fold()
     Z = _orthonormal(P, rng.standard_normal((P.n, p)))
@@ -215,13 +223,13 @@ def alternate(P: HatSum, p: int, n_sweeps: int, tol: float, rng: np.random.Gener
 
 @dataclass(frozen=True)
 class Matched:
-    """What multiple-set canonical correlation analysis arrived at.
+    """The result of multiple-set canonical correlation analysis.
 
     Attributes
     ----------
-    targets : (n_j, p) each; the canonical variates of set j are ``H_j targets_j``
-    objective : (sweeps + 1,), sum over pairs of tr(Z_i'Z_j), from the start on
-    change : of the variates in the last sweep, relative
+    targets : list of (n_j, p); the canonical variates of set j are ``H_j targets_j``
+    objective : (sweeps + 1,) sum over pairs of tr(Z_i'Z_j), before the first sweep and after each
+    change : relative change of the variates in the last sweep
     """
 
     targets: list[Floats]
@@ -230,14 +238,14 @@ class Matched:
 
 
 def match_sets(n: int, terms: Sequence[Term], X: Floats, n_sweeps: int, tol: float) -> Matched:
-    """Find variates ``Z_j = Phi_j W_j`` of each set that agree best, from scores X on.
+    """Find the variates ``Z_j = Phi_j W_j`` of each set that agree best, starting from scores X.
 
     max over W: sum over pairs of tr(Z_i'Z_j),  W_j'(Phi_j'Phi_j + c_j I)W_j = I
 
-    With the other sets held fixed and S their sum, centred, the best is
-    ``Z_j = H_j S (S'H_j S)^-1/2``: the polar factor, from products with the hat matrix alone, with
-    any directions of the set where S has none of it. The terms' weights do not count. There are as
-    many directions as every set has.
+    If the other sets are fixed and S is their centred sum, the best variates are the polar factor
+    ``Z_j = H_j S (S'H_j S)^-1/2``, from products with the hat matrix alone. If S has no part in
+    some directions of the set, these are arbitrary. The weights of the terms are ignored. The
+    number of variates is reduced to what every set has.
     """
     sets = [(term.hat, _all_or(term.rows)) for term in terms]
     found = [_best_targets(hat, X[rows], X[rows]) for hat, rows in sets]
@@ -254,7 +262,7 @@ def match_sets(n: int, terms: Sequence[Term], X: Floats, n_sweeps: int, tol: flo
         change = 0.0
         for j, (hat, rows) in enumerate(sets):
             B = _best_targets(hat, (sum(Z) - Z[j])[rows], targets[j])
-            assert B is not None  # the directions that it had will do
+            assert B is not None  # the directions it had before are available
             new = _variates(n, hat, rows, B)
             change = max(change, float(np.linalg.norm(new - Z[j])) / np.sqrt(p))
             Z[j], targets[j] = new, B
@@ -268,10 +276,10 @@ def match_sets(n: int, terms: Sequence[Term], X: Floats, n_sweeps: int, tol: flo
 
 
 def _best_targets(hat: Hat, S: Floats, before: Floats) -> Floats | None:
-    """Give B of S's width with ``B'H B = I`` and the largest ``tr(B'H S)``.
+    """Return B, as wide as S, with ``B'H B = I`` and the largest ``tr(B'H S)``.
 
-    Where S has fewer directions of the set, those of ``before`` are taken, or any. None if the set
-    itself has fewer than S has columns.
+    If S has too few directions of the set, those of ``before`` are added, or random ones. Returns
+    None if the set has fewer directions than S has columns.
     """
     Sc = S - S.mean(axis=0)
     M = Sc.T @ hat.apply(Sc)
@@ -284,20 +292,20 @@ def _best_targets(hat: Hat, S: Floats, before: Floats) -> Floats | None:
         if more is None:
             return None
         U, _, Wt = np.linalg.svd(hat.apply(more).T @ before @ V[:, ~there])
-        B[:, ~there] = more @ U @ Wt  # turned so that what need not change does not
+        B[:, ~there] = more @ U @ Wt  # rotated to be as close to before as possible
     return np.asarray(B @ V.T)
 
 
 def _complete(hat: Hat, B: Floats, before: Floats, k: int) -> Floats | None:
-    """Give k more columns T with ``T'H T = I`` and ``T'H B = 0``, or None if there are not so many.
+    """Return k columns T with ``T'H T = I`` and ``T'H B = 0``, or None if there are fewer than k.
 
-    From the columns before if they have them, else from random ones.
+    They are combinations of the columns of ``before`` if possible, else of random ones.
     """
     width = B.shape[1] + k
     for C in (before, np.random.default_rng(0).standard_normal((len(B), width))):
         T = C - C.mean(axis=0)
         size = np.einsum("ij,ij->", T, hat.apply(T))
-        for _ in range(2):  # once more for what cancellation left
+        for _ in range(2):  # twice because of cancellation
             T = T - B @ (B.T @ hat.apply(T))
         values, V = descending_eigh(T.T @ hat.apply(T))
         if values[k - 1] > max(DEPENDENT * size, hat.rounding * np.sum(C**2)):

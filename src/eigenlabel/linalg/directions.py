@@ -1,8 +1,8 @@
-"""Projections that make features say most about targets, from one factor of the data.
+"""Directions of features that are most related to targets, from one factor of the data.
 
 Maximise ``tr(P'Xc'T T'Xc P)`` subject to ``P'N P = I`` with ``N = scale Xc'Xc + ridge I``. With
-``C = N^-1 Xc'T``, a ridge solve, and ``(Xc'T)'C = W diag(s) W'`` of the size of T's columns, the
-answer is ``P = C W diag(s)^-1/2``.
+the ridge solve ``C = N^-1 Xc'T`` and the eigendecomposition ``(Xc'T)'C = W diag(s) W'``, whose size
+is the number of targets, the solution is ``P = C W diag(s)^-1/2``.
 """
 
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Directions:
 
 
 def without_constants(T: Floats) -> Floats:
-    """Centre the columns of T; what rounding leaves of constant ones is zero."""
+    """Centre the columns of T; columns that are constant up to rounding become zero."""
     Tc = T - T.mean(axis=0)
     rounding = 4 * EPS * np.linalg.norm(T, axis=0)
     Tc[:, np.linalg.norm(Tc, axis=0) <= rounding] = 0.0
@@ -50,9 +50,9 @@ def without_constants(T: Floats) -> Floats:
 
 
 def orthonormal_directions(operator: CentredOperator, T: Floats) -> Directions:
-    """Solve with N = I for features: the left singular vectors of ``Xc'T``.
+    """Return the directions for N = I: the left singular vectors of ``Xc'T``.
 
-    Cost: one product with X per column of T and a thin SVD (d k^2); nothing is factored.
+    Cost: one product with X for each column of T and a thin SVD (d k^2). X is not factorised.
     """
     Tc = without_constants(T)
     U, s, _ = scipy.linalg.svd(operator.rmatmat(Tc), full_matrices=False)
@@ -60,8 +60,8 @@ def orthonormal_directions(operator: CentredOperator, T: Floats) -> Directions:
     return Directions(turn_equal(s[:r], U[:, :r]), s * s)
 
 
-BLOCK = 128  # random directions made orthonormal together
-SPANNED = 1e-12  # a direction is not new if no more of its squared length than this is
+BLOCK = 128  # random directions that are orthonormalised together
+SPANNED = 1e-12  # a direction is new if more than this share of its squared length is new
 
 
 def complement(
@@ -71,10 +71,19 @@ def complement(
     constraint: tuple[float, float],
     rng: np.random.RandomState,
 ) -> Floats:
-    """Add random directions until there are ``count``, ``P'N P = I``; all there are if fewer.
+    """Add random directions to P until there are ``count`` with ``P'N P = I``.
 
-    Gram-Schmidt by blocks, each twice: once more for what rounding left. Cost: six products with
-    X a direction if scale > 0, and 4 d count^2 operations.
+    If N has a smaller rank, as many directions as that are returned. Gram-Schmidt by blocks, each
+    block twice because of rounding. Cost: six products with X for each direction if scale > 0, and
+    4 d count^2 operations.
+
+    Parameters
+    ----------
+    operator : the centred data
+    P : (d, k) directions with ``P'N P = I``
+    count : number of directions
+    constraint : scale and ridge of ``N = scale Xc'Xc + ridge I``
+    rng : random numbers for the new directions
     """
     scale, ridge = constraint
 
@@ -97,12 +106,12 @@ def complement(
                 return P[:, :k]
             lengths = np.ones(fresh)
         P[:, k : k + fresh] = G
-        k, drawn = k + fresh, drawn[:, fresh:]  # those left are tried with the new ones known
+        k, drawn = k + fresh, drawn[:, fresh:]  # the others are tried again after these
     return P
 
 
 def _orthonormal(G: Floats, inner: Floats, lengths: Floats) -> Floats:
-    """Make columns with these inner products orthonormal, up to the first that is not new."""
+    """Orthonormalise columns with these inner products, up to the first one that is not new."""
     R, stopped = scipy.linalg.lapack.dpotrf(inner)
     new = np.diag(R) ** 2 > SPANNED * lengths
     if stopped:
@@ -114,7 +123,10 @@ def _orthonormal(G: Floats, inner: Floats, lengths: Floats) -> Floats:
 
 
 def directions(factor: Factor, T: Floats, scale: float, ridge: float) -> Directions:
-    """Solve with N = scale Xc'Xc + ridge I; ``scale=0`` needs ``ridge > 0``."""
+    """Return the directions for ``N = scale Xc'Xc + ridge I``; ``scale=0`` needs ``ridge > 0``.
+
+    Cost: one ridge solve and an eigendecomposition whose size is the number of targets.
+    """
     T = without_constants(T)
     G = factor.gradient(T) * factor.total  # Xc'T in the factor's coefficients
     shortfall = None
@@ -128,14 +140,14 @@ def directions(factor: Factor, T: Floats, scale: float, ridge: float) -> Directi
     return Directions(C @ W[:, :r] / np.sqrt(values[:r]), np.maximum(values, 0.0), shortfall)
 
 
-FEW = 30  # Lanczos' method pays for less than a share 1 / FEW of all axes
+FEW = 30  # Lanczos' method is faster for less than a share 1 / FEW of all axes
 
 
 def leading_axes(operator: CentredOperator, count: int) -> Directions:
-    """Find the first principal axes of centred data by Lanczos' method; nothing is formed.
+    """Find the first principal axes of centred data by Lanczos' method, from products alone.
 
-    Raises scipy's ArpackError where it does not converge. Cost: some 2 to 5 products with X and
-    with X' for each axis.
+    Equivalent to the leading eigenvectors of ``Xc'Xc``. Raises scipy's ArpackError if the method
+    does not converge. Cost: 2 to 5 products with X and with X' for each axis.
     """
     n, d = operator.shape
     if operator.squared_norm() <= 0:  # no sample differs from another
@@ -158,20 +170,20 @@ def leading_axes(operator: CentredOperator, count: int) -> Directions:
     return Directions(operator.rmatmat(axes) / np.sqrt(values) if n <= d else axes, values)
 
 
-FADED = 1e-4  # a matrix of which no more than this is left is computed anew
+FADED = 1e-4  # a deflated matrix that has shrunk to this share is computed again
 
 
 def covariance_directions(factor: SampleFactor, T: Floats, count: int) -> Directions:
-    """Give SIMPLS's directions of largest covariance with T; scores have unit length.
+    """Return the directions of largest covariance with T by SIMPLS (de Jong 1993).
 
-    Each is the leading left singular vector of ``S = Xc'T``, found from the k x k matrix ``S'S``;
-    then the direction that its scores have in X is taken out of S. Cost for each: two products of
-    X, or the kernel matrix, with one vector, a few operations for each entry of S and an
-    eigenvector of a k x k matrix.
+    Each direction is the leading left singular vector of ``S = Xc'T``, found from the k x k matrix
+    ``S'S``; then S is projected on the complement of the loading ``Xc't`` of its scores t, which
+    have unit length. Cost for each direction: two products of X, or the kernel matrix, with one
+    vector, a few operations for each entry of S and an eigenvector of a k x k matrix.
     """
     null = factor.metric_rounding()
     S, fresh = factor.adjoint(without_constants(T)), np.inf
-    image_S = factor.metric(S)  # S'image_S is S'S of the weights that S stands for
+    image_S = factor.metric(S)  # S'image_S is S'S of the weights of S
     floor = float(np.vdot(S, image_S)) * (max(len(S), len(T)) * EPS) ** 2
     W, V = np.zeros((2, len(S), count))
     image_V = V if image_S is S else np.zeros_like(V)
@@ -179,7 +191,7 @@ def covariance_directions(factor: SampleFactor, T: Floats, count: int) -> Direct
     values: list[float] = []
     for k in range(count):
         top, q = _leading(M)
-        if top <= FADED * fresh:  # rounding of what M once was
+        if top <= FADED * fresh:  # M may be the rounding of larger numbers
             M = S.T @ image_S
             fresh, q = _leading(M)
             top = fresh
@@ -190,7 +202,7 @@ def covariance_directions(factor: SampleFactor, T: Floats, count: int) -> Direct
         t = factor.scores(r)
         t, length = t / np.linalg.norm(t), np.linalg.norm(t)
         p = factor.adjoint(t)
-        for _ in range(2):  # once more for what rounding left
+        for _ in range(2):  # twice because of rounding
             p = p - V[:, :k] @ (image_V[:, :k].T @ p)
         image_p = factor.metric(p)
         norm = np.sqrt(np.vdot(p, image_p))
@@ -206,14 +218,14 @@ def covariance_directions(factor: SampleFactor, T: Floats, count: int) -> Direct
 
 
 def _leading(M: Floats) -> tuple[float, Floats]:
-    """Give the largest eigenvalue of a symmetric matrix, at least 0, and its vector as a column."""
+    """Return the largest eigenvalue of a symmetric M, or 0 if negative, and its eigenvector."""
     last = len(M) - 1
     values, vectors = scipy.linalg.eigh((M + M.T) / 2, subset_by_index=[last, last])
     return max(float(values[0]), 0.0), vectors
 
 
 def _deduct(A: Floats, v: Floats, a: Floats) -> None:
-    """Take the outer product of v and a off A, in place and by rows."""
+    """Subtract the outer product of v and a from A, in place, by blocks of rows."""
     for rows in row_blocks(len(A), 16 * A.shape[1]):
         A[rows] -= np.outer(v[rows], a)
 
@@ -222,7 +234,10 @@ ROW_SPACE_ARRAYS = 12  # square arrays of a projection by row_space and generali
 
 
 def generalised_directions(A: Floats, B: Floats, *, largest: bool = True) -> Directions:
-    """Solve ``A p = lambda B p`` for symmetric A and positive definite B, ``p'B p = 1``."""
+    """Solve ``A p = lambda B p`` for symmetric A and positive definite B, with ``p'B p = 1``.
+
+    Equivalent to ``scipy.linalg.eigh(A, B)``; the largest eigenvalues come first by default.
+    """
     own = (((A + A.T) / 2).T, ((B + B.T) / 2).T)  # in the order that LAPACK overwrites
     values, P = scipy.linalg.eigh(*own, overwrite_a=True, overwrite_b=True, check_finite=False)
     if largest:

@@ -1,4 +1,7 @@
-"""Hat matrices ``H = K (K + c I)^-1`` of ridge regression, linear or with a kernel, as products."""
+"""Hat matrices ``H = K (K + c I)^-1`` of ridge regression, linear or with a kernel, as products.
+
+H maps targets to fitted values. It is never formed unless products with it are cheaper that way.
+"""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -17,7 +20,9 @@ PRODUCTS, DIFFERENCES = 1e-24, 1e-14  # rounding of x'H x from products alone, a
 
 
 class CholeskySystem:
-    """A symmetric matrix whose Cholesky factor shares its memory: n^2 numbers in all.
+    """A symmetric matrix K whose Cholesky factor shares its memory: n^2 numbers in all.
+
+    The upper triangle of one array holds K, the lower one the factor of ``K + s I``.
 
     Parameters
     ----------
@@ -36,7 +41,7 @@ class CholeskySystem:
         self._spectrum: tuple[Floats, Floats] | None = None
 
     def matmat(self, B: Floats) -> Floats:
-        """K B."""
+        """Return K B; n^2 operations for each column."""
         out = blas.dsymm(1.0, self._A, B, lower=0)
         return np.asarray(out + (self._diagonal - np.diag(self._A))[:, None] * B)
 
@@ -47,7 +52,11 @@ class CholeskySystem:
         return K
 
     def regular(self, shift: float) -> bool:
-        """Tell whether solves are by a Cholesky factor, and see to it; else they are by rank."""
+        """Factorise ``K + s I``; return True if a Cholesky factor exists and is accurate.
+
+        Otherwise solves for this shift use the eigenvalues above the rank tolerance. Cost: n^3 / 3
+        for a new shift.
+        """
         if shift <= SAFE * self._bound or self._spectrum is not None:
             return False
         if self._shift != shift:
@@ -71,7 +80,11 @@ class CholeskySystem:
         return Q[:, keep], lam[keep]
 
     def solve(self, B: Floats, shifts: Sequence[float]) -> Floats:
-        """Give (len(shifts), n, k): ``(K + s I)^-1 B``, of minimum norm where that is singular."""
+        """Return ``(K + s I)^-1 B`` for all shifts (len(shifts), n, k).
+
+        Solutions of singular equations have minimum norm. Equivalent to
+        ``scipy.linalg.solve(K + s I, B)`` for each shift.
+        """
         out = np.empty((len(shifts), *B.shape))
         for i, shift in enumerate(shifts):
             if self.regular(shift):
@@ -82,7 +95,7 @@ class CholeskySystem:
         return out
 
     def inverse(self, shift: float) -> Floats:
-        """Give ``(K + s I)^-1`` itself, n^3 operations."""
+        """Return ``(K + s I)^-1``, the pseudo-inverse if that is singular; n^3 operations."""
         if not self.regular(shift):
             Q, lam = self._eigen(shift)
             return np.asarray((Q / (lam + shift)) @ Q.T)
@@ -95,7 +108,7 @@ class CholeskySystem:
         return np.asarray(lower)
 
     def inverse_root(self, shift: float) -> Floats:
-        """Give R (n, t) with ``R R' = (K + s I)^-1``, the pseudo-inverse at s = 0."""
+        """Return R (n, t) with ``R R' = (K + s I)^-1``, the pseudo-inverse at s = 0."""
         if not self.regular(shift):
             Q, lam = self._eigen(shift)
             return np.asarray(Q / np.sqrt(lam + shift))
@@ -106,11 +119,11 @@ class CholeskySystem:
 
 
 def centred_kernel(K: Floats, tolerance: float | None = None) -> tuple[CholeskySystem, Floats]:
-    """Centre K in feature space; give it with the mean of its rows before.
+    """Centre K in feature space, and return it with the mean of its rows before centring.
 
-    The constant direction, which centring leaves without any weight, is lifted to the mean
-    eigenvalue: a hat with an intercept treats it apart, and the matrix stays well conditioned.
-    What a constant kernel leaves is rounding, and made zero.
+    Centring makes the constant vector a null vector. Its eigenvalue is set to the mean eigenvalue:
+    a hat with an intercept treats that direction separately, and the matrix stays well
+    conditioned. A constant kernel leaves nothing but rounding, which is set to zero.
     """
     Kc, row_mean = centre_gram(K, None)
     n = len(Kc)
@@ -121,43 +134,53 @@ def centred_kernel(K: Floats, tolerance: float | None = None) -> tuple[CholeskyS
 
 
 class Hat(Protocol):
-    """The fit of ridge regression on one view, as products."""
+    """The fit of ridge regression on one set of features, as products with H (n, n).
+
+    Attributes
+    ----------
+    n : number of samples
+    rank : number of columns of the root without the intercept; None if there is no small root
+    rounding : share of the squared length of targets below which their fit may be rounding
+    """
 
     n: int
-    rank: int | None  # of the root, without the intercept; None where there is no small one
-    rounding: float  # the share of targets below which what it fits may be rounding
+    rank: int | None
+    rounding: float
 
     def apply(self, B: Floats) -> Floats:
-        """H B: the fitted values of targets B."""
+        """Return H B, the fitted values of targets B."""
         ...
 
     def coefficients(self, B: Floats) -> tuple[Floats, Floats]:
-        """Give dual coefficients or weights, and intercepts, of targets B."""
+        """Return the dual coefficients or weights, and the intercepts, for targets B."""
         ...
 
     def dense(self) -> Floats | None:
-        """Give H itself where products with it are cheaper, else None."""
+        """Return H itself if products with it are cheaper that way, else None."""
         ...
 
     def diagonal(self) -> Floats:
-        """Give the diagonal of H."""
+        """Return the diagonal (n,) of H."""
         ...
 
     def root(self) -> Floats:
-        """Give F (n, k), k at most rank + 1, with ``F F' = H``."""
+        """Return F (n, k) with ``F F' = H`` and k at most rank + 1."""
         ...
 
 
 class KernelHat:
-    """The hat matrix of kernel ridge regression, ``(K + c I) A + 1 b' = B``, ``1'A = 0``.
+    """The hat matrix of kernel ridge regression.
+
+    The dual coefficients A and intercepts b of targets B solve ``(K + c I) A + 1 b' = B`` with
+    ``1'A = 0``, and ``H B = K A + 1 b' = B - c A``.
 
     Parameters
     ----------
     factor : the kernel matrix
     ridge : c >= 0
-    centre : an intercept b without penalty (True), or none
-    row_mean : (n,), what was subtracted from the rows of a kernel centred before, or None
-    positive : (n, t) eigenvectors that were kept of a kernel that was not positive semi-definite
+    centre : whether there is an intercept without penalty
+    row_mean : (n,) mean that was subtracted from the rows of a kernel centred before, or None
+    positive : (n, t) eigenvectors that were kept of a kernel that is not positive semi-definite
     """
 
     rank: int | None = None
@@ -182,21 +205,21 @@ class KernelHat:
         if self._u is None:
             return A, np.zeros(B.shape[1])
         total = float(self._u.sum())
-        # A kernel of constants solves nothing at c = 0: what is left is the mean.
+        # The pseudo-inverse of a constant kernel is zero at c = 0: the fit is the mean.
         b = (self._u.T @ B)[0] / total if total > 0 else B.mean(axis=0)
         return A - self._u * b, b
 
     def apply(self, B: Floats) -> Floats:
-        """H B, n^2 operations a column."""
+        """Return H B; n^2 operations for each column."""
         A, b = self._solve(B)
         return self.factor.matmat(A) + b if self._by_products else B - self.ridge * A
 
     def coefficients(self, B: Floats) -> tuple[Floats, Floats]:
-        """Give dual coefficients A and intercepts: a new sample's fit is ``k'A + b``."""
+        """Return dual coefficients A and intercepts b: the fit of a new sample is ``k'A + b``."""
         A, b = self._solve(B)
         if self._row_mean is not None:
             b = b - self._row_mean @ A
-        if self._positive is not None:  # the part left out in training is left out of new samples
+        if self._positive is not None:  # leaves the negative part out for new samples as well
             A = self._positive @ (self._positive.T @ A)
         return A, b
 
@@ -216,12 +239,21 @@ class KernelHat:
         return np.diag(self.dense()).copy()
 
     def root(self) -> Floats:
-        """Refuse: a root is as large as the kernel matrix."""
+        """Raise NotImplementedError: a root is as large as the kernel matrix."""
         raise NotImplementedError("the root of a kernel's hat matrix is as large as the kernel")
 
 
 class LinearHat:
-    """The hat matrix of linear ridge regression through the d x d covariance, for tall X."""
+    """The hat matrix of linear ridge regression through the d x d covariance, for tall X.
+
+    ``H = Xc (Xc'Xc + c I)^-1 Xc'``, plus ``11' / n`` with an intercept.
+
+    Parameters
+    ----------
+    operator : the centred data
+    ridge : c >= 0
+    centre : whether there is an intercept without penalty
+    """
 
     rounding = PRODUCTS
 
@@ -230,29 +262,29 @@ class LinearHat:
         tolerance = rank_tolerance(max(operator.shape), operator.dtype)
         self._system = CholeskySystem(operator.covariance(), tolerance)
         self._ridge = ridge
-        # The root is dense: X is not to become so.
+        # The root is a dense n x d matrix: sparse X has none.
         self.rank = operator.shape[1] if operator.dense else None
 
     def _weights(self, B: Floats) -> Floats:
         return np.asarray(self._system.solve(self.operator.rmatmat(B), [self._ridge])[0])
 
     def apply(self, B: Floats) -> Floats:
-        """H B, nnz(X) + d^2 operations a column."""
+        """Return H B; nnz(X) + d^2 operations for each column."""
         fitted = self.operator.matmat(self._weights(B))
         return fitted + B.mean(axis=0) if self._centre else fitted
 
     def coefficients(self, B: Floats) -> tuple[Floats, Floats]:
-        """Give weights W (d, p) and intercepts: a new sample's fit is ``x'W + b``."""
+        """Return weights W (d, p) and intercepts b: the fit of a new sample is ``x'W + b``."""
         W = self._weights(B)
         b = B.mean(axis=0) - self.operator.mean @ W if self._centre else np.zeros(B.shape[1])
         return W, b
 
     def dense(self) -> Floats | None:
-        """Give None: products are cheaper."""
+        """Return None: products are cheaper."""
         return None
 
     def diagonal(self) -> Floats:
-        """Give the diagonal of H, by blocks of rows."""
+        """Return the diagonal (n,) of H; n d^2 operations, by blocks of rows."""
         R = self._system.inverse_root(self._ridge)
         out = np.full(self.n, 1 / self.n if self._centre else 0.0)
         for part in row_blocks(self.n, R.shape[1]):
@@ -261,13 +293,20 @@ class LinearHat:
         return out
 
     def root(self) -> Floats:
-        """Give ``Xc (Xc'Xc + c I)^-1/2``, and a constant column for the intercept."""
+        """Return ``Xc (Xc'Xc + c I)^-1/2``, and a constant column for the intercept."""
         F = self.operator.matmat(self._system.inverse_root(self._ridge))
         return np.column_stack([F, np.full(self.n, self.n**-0.5)]) if self._centre else F
 
 
 class WideHat(KernelHat):
-    """The hat matrix of linear ridge regression through the n x n Gram matrix, for wide X."""
+    """The hat matrix of linear ridge regression through the n x n Gram matrix, for wide X.
+
+    Parameters
+    ----------
+    operator : the centred data
+    ridge : c >= 0
+    centre : whether there is an intercept without penalty
+    """
 
     def __init__(self, operator: CentredOperator, ridge: float, centre: bool = True) -> None:
         self.operator = operator
@@ -278,14 +317,14 @@ class WideHat(KernelHat):
         super().__init__(CholeskySystem(K, tolerance), ridge, centre)
 
     def coefficients(self, B: Floats) -> tuple[Floats, Floats]:
-        """Give weights W (d, p) and intercepts: a new sample's fit is ``x'W + b``."""
+        """Return weights W (d, p) and intercepts b: the fit of a new sample is ``x'W + b``."""
         A, b = self._solve(B)
         W = self.operator.rmatmat(A)
         return W, b - self.operator.mean @ W
 
 
 class IndicatorHat:
-    """Category means: the hat matrix of regression on a sparse indicator matrix G (n, k)."""
+    """The hat matrix ``G (G'G)^-1 G'`` of a sparse indicator matrix G (n, k): category means."""
 
     rank: int | None = None
     rounding = PRODUCTS
@@ -296,21 +335,21 @@ class IndicatorHat:
         self._sizes = np.asarray(G.sum(axis=0), dtype=float).ravel()
 
     def apply(self, B: Floats) -> Floats:
-        """H B, n operations a column."""
+        """Return H B, the category mean of each sample; n operations for each column."""
         return np.asarray(self._G @ self.coefficients(B)[0])
 
     def coefficients(self, B: Floats) -> tuple[Floats, Floats]:
-        """Give the means of B in each category (k, p); there are no intercepts."""
+        """Return the means of B in each category (k, p), and intercepts of zero."""
         return np.asarray(self._Gt @ B) / self._sizes[:, None], np.zeros(B.shape[1])
 
     def dense(self) -> Floats | None:
-        """Give None: products are cheaper."""
+        """Return None: products are cheaper."""
         return None
 
     def diagonal(self) -> Floats:
-        """Give the diagonal of H."""
+        """Return the diagonal (n,) of H, the inverse of the category sizes."""
         return np.asarray(self._G @ (1 / self._sizes))
 
     def root(self) -> Floats:
-        """Refuse: the indicator matrix stays sparse."""
+        """Raise NotImplementedError: the indicator matrix stays sparse."""
         raise NotImplementedError("the root of an indicator's hat matrix is sparse")

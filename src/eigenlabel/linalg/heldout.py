@@ -1,19 +1,8 @@
-"""Exact held-out scores of every ridge shift, and what the shared subspace needs of each fold.
+"""Exact held-out scores of every ridge shift, fold by fold.
 
-Two ways to the same numbers, chosen by their cost:
-
-* *fold by fold*: the training part of each fold is reduced once
-  (``linalg.solvers.shifted.reduce``) and every shift is a tridiagonal solve;
-* *from one factorisation*, for many small folds and leave-one-out: with ``K = Q diag(lam) Q'`` on
-  all samples, ``N`` the weight of the training part and ``P`` the projector on what neither Q nor
-  the constant vector spans, the held-out residual z of a fold f solves
-
-      E_ff z = (E T)_f,    E = P + Q diag(N s / (lam + N s)) Q',
-
-  and the scores are ``T_f - z``, intercept included. The weights fitted on the rest have
-  coordinates ``diag(1 / (lam + N s)) (Q'T - Q_f'z)``.
-
-Where no factor fits in memory, each fold is solved for all shifts at once by its own products.
+The training part of each fold is reduced once (``linalg.solvers.shifted``), and every shift is a
+tridiagonal solve. For many small folds, ``linalg.small_folds`` is faster. Factors that iterate
+solve each fold for all shifts at once (``linalg.factors.folds``).
 """
 
 from abc import ABC, abstractmethod
@@ -27,17 +16,16 @@ from eigenlabel.linalg._types import Floats, Ints, Matrix
 from eigenlabel.linalg.factors.solution import Shortfall
 from eigenlabel.linalg.gram_matrices import centre_gram, scaled_gram
 from eigenlabel.linalg.memory import exact_memory
-from eigenlabel.linalg.numerics import BLOCK_BYTES
 from eigenlabel.linalg.operators import CentredOperator, weighted_mean
-from eigenlabel.linalg.solvers.shifted import SAFE, ReducedSystem
+from eigenlabel.linalg.solvers.shifted import ReducedSystem
 from eigenlabel.linalg.statistics import Statistics, leave_out, left_out
 
-Fold = tuple[Ints | None, Ints]  # training rows (None: all the others), test rows
+Fold = tuple[Ints | None, Ints]  # training rows (None: all other rows), test rows
 Pairs = Sequence[tuple[int, int]]
-# Square arrays of the smaller side of X that exist at once while folds are reduced, beside the
-# rotated rows of all folds. Measured by benchmarks/bench_memory.py.
+# Square arrays, of the smaller side of X, that exist at once while folds are reduced, in addition
+# to the rotated rows of all folds. Measured by benchmarks/bench_memory.py.
 TUNING_ARRAYS = 7
-COLUMNS = 256  # of coefficients whose scores are predicted at once
+COLUMNS = 256  # columns of coefficients whose scores are predicted at once
 
 
 class FoldBlock(ABC):
@@ -72,7 +60,7 @@ class FoldBlock(ABC):
 
 @dataclass(frozen=True)
 class SingleFold(FoldBlock):
-    """One fold, its training part reduced."""
+    """One fold whose training part is reduced to tridiagonal form."""
 
     rows: Ints  # (1, size)
     shifts: Sequence[float]
@@ -149,10 +137,20 @@ def covariance_fold(
     tolerance: float,
     pairs: Pairs = (),
 ) -> "SingleFold | SolvedFold":
-    """Reduce a training part given by its statistics; ``tested`` is about their origin.
+    """Reduce a training part that is given by its statistics; 4 d^3 / 3.
 
-    The products of the statistics are overwritten. If the scores of all shifts are smaller than
-    the rows and the rotation, they are computed at once, and neither of these stays.
+    The products of the statistics are overwritten. If the scores of all shifts take less memory
+    than the test rows and the rotation, they are computed here and the others are not kept.
+
+    Parameters
+    ----------
+    statistics : statistics of the training rows
+    tested : test rows, about the origin of the statistics
+    test : (size,) positions of the test rows
+    shifts : shifts that will be evaluated
+    centre : whether there is an intercept
+    tolerance : relative rank tolerance
+    pairs : pairs of shifts that will be evaluated, if known
     """
     M, right = statistics.products(centre)
     system = ReducedSystem(M, right, [statistics.n * s for s in shifts], tolerance, overwrite=True)
@@ -176,9 +174,9 @@ def covariance_fold(
 def _predictor(
     system: ReducedSystem, tested: CentredOperator, offset: Floats | None, by_rows: bool
 ) -> Callable[[Floats], Floats]:
-    """Return the function from rotated coefficients to scores of ``tested``, less the offset.
+    """Return the function from rotated coefficients to scores of ``tested`` less the offset.
 
-    ``by_rows`` rotates the rows themselves and drops the rotation, which is larger.
+    If ``by_rows``, the rows themselves are rotated, and the rotation, which is larger, is dropped.
     """
     if not by_rows:
 
@@ -197,10 +195,10 @@ def _predictor(
 
 
 def tuning_arrays(n: int, d: int, folds: Sequence[Fold]) -> float:
-    """Return how many square arrays, of the smaller side of X, :func:`heldout` holds at most.
+    """Return how many square arrays, of the smaller side of X, held-out scores need at most.
 
-    Each fold keeps its rotated test rows, or one square array if that is smaller. Samples that
-    several folds test count each time.
+    Each fold keeps its rotated test rows, or one square array if that is smaller. Samples that are
+    in several test parts count each time.
     """
     tested = sum(len(test) for _, test in folds)
     return TUNING_ARRAYS + min(tested / min(n, d), len(folds))
@@ -209,10 +207,10 @@ def tuning_arrays(n: int, d: int, folds: Sequence[Fold]) -> float:
 def training_statistics(
     operator: CentredOperator, T: Floats, folds: Sequence[Fold], max_memory: float
 ) -> Iterator[Statistics]:
-    """Collect the statistics of each training part.
+    """Yield the statistics of each training part.
 
     The rows of a partition are read once if the statistics of all its parts fit in memory and
-    reading them takes a large share of the time; else about log2(folds) times.
+    reading takes a large share of the time. Otherwise they are read about log2(folds) times.
     """
     n, d = operator.shape
     if not is_partition(n, folds):
@@ -231,72 +229,8 @@ def training_statistics(
 
 
 @dataclass(frozen=True)
-class SmallFolds(FoldBlock):
-    """Folds of one size and one training weight, from the factorisation of all samples."""
-
-    rows: Ints  # (folds, size)
-    shifts: Sequence[float]
-    total: float  # weight of each training part
-    lam: Floats  # (t,)
-    Q: Floats  # (folds, size, t), rows of the eigenvectors
-    QtT: Floats  # (t, m)
-    P: Floats  # (folds, size, size), the complement's projector
-    PT: Floats  # (folds, size, m)
-    T: Floats  # (folds, size, m), scaled
-    root: Floats  # (folds, size)
-
-    def _residuals(self, i: int) -> Floats:
-        shift = self.total * self.shifts[i]
-        if np.isinf(shift):
-            keep = np.ones_like(self.lam)
-        elif shift > SAFE * (self.lam[-1] if self.lam.size else 0.0):
-            keep = shift / (self.lam + shift)
-        else:
-            return self._small_shift_residuals(shift)
-        Qk = self.Q * keep
-        E = self.P + Qk @ np.swapaxes(self.Q, 1, 2)
-        return np.asarray(np.linalg.solve(E, self.PT + Qk @ self.QtT))
-
-    def _small_shift_residuals(self, shift: float) -> Floats:
-        """Solve ``(P + s R) z = P T + s R T``, R = Q diag(1 / (lam + s)) Q', for s down to 0.
-
-        On the null space of P both sides shrink with s: its rows are divided by it.
-        """
-        QD = self.Q / (self.lam + shift)
-        R, RT = QD @ np.swapaxes(self.Q, 1, 2), QD @ self.QtT
-        p, U = np.linalg.eigh(self.P)
-        big = p > SAFE
-        scale = np.where(big, shift, 1.0)[..., None]
-        Ut = np.swapaxes(U, 1, 2)
-        E = scale * (Ut @ R @ U)
-        E += np.where(big, p, 0.0)[..., None] * np.eye(p.shape[1])
-        right = scale * (Ut @ RT) + big[..., None] * (Ut @ self.PT)
-        return np.asarray(U @ np.linalg.solve(E, right))
-
-    def evaluate(self, pairs: Pairs) -> tuple[dict[int, Floats], Floats]:
-        """Return scores and inner products; each shift is a small solve for each fold."""
-        solved = {i: self._residuals(i) for i in sorted({i for pair in pairs for i in pair})}
-        scores = {i: (self.T - z) / self.root[..., None] for i, z in solved.items()}
-        return scores, np.stack([self._inner(i, j, solved[i], solved[j]) for i, j in pairs])
-
-    def _inverse(self, i: int) -> Floats:
-        if np.isinf(self.shifts[i]):
-            return np.full_like(self.lam, 1 / self.total)
-        return 1 / (self.lam + self.total * self.shifts[i])
-
-    def _inner(self, i: int, j: int, za: Floats, zb: Floats) -> Floats:
-        d = self._inverse(i) * self.lam * self._inverse(j)
-        Qd = self.Q * d
-        B = Qd @ self.QtT  # (folds, size, m)
-        zat = np.swapaxes(za, 1, 2)
-        QdQ = Qd @ np.swapaxes(self.Q, 1, 2)
-        whole = self.QtT.T @ (d[:, None] * self.QtT)
-        return np.asarray(whole - np.swapaxes(B, 1, 2) @ zb - zat @ B + zat @ (QdQ @ zb))
-
-
-@dataclass(frozen=True)
 class SolvedFold(FoldBlock):
-    """One fold, solved for all shifts; what is asked for is kept, the solutions are not."""
+    """One fold that is solved for all shifts: scores and inner products are kept, solutions not."""
 
     rows: Ints  # (1, size)
     scores: dict[int, Floats]  # shift -> (1, size, m)
@@ -330,55 +264,8 @@ class MaskedFold(SolvedFold):
         return np.asarray(F[:, :size] + (self.mean - offsets)[:, None])
 
 
-def small_folds(
-    basis: tuple[Floats, Floats],
-    weights: Floats | None,
-    T: Floats,
-    folds: Sequence[Fold],
-    shifts: Sequence[float],
-    centre: bool,
-) -> list[SmallFolds]:
-    """Group folds by size and training weight, from one factorisation of all samples.
-
-    Parameters
-    ----------
-    basis : eigenvectors (n, t) and eigenvalues (t,) of the scaled, centred Gram matrix
-    weights : (n,) sample weights or None
-    T : (n, m) targets
-    folds : a partition of the samples
-    shifts : shifts that will be evaluated
-    centre : whether there is an intercept
-    """
-    Q, lam = basis
-    n = T.shape[0]
-    root = np.ones(n) if weights is None else np.sqrt(weights)
-    v = root / np.linalg.norm(root) if centre else np.zeros(n)
-    Ts = root[:, None] * T
-    QtT = Q.T @ Ts
-    PT = Ts - np.outer(v, v @ Ts) - Q @ QtT
-    total = float((root**2).sum())
-    groups: dict[tuple[int, float], list[Ints]] = {}
-    for _, test in folds:
-        rest = total - float((root[test] ** 2).sum())
-        groups.setdefault((len(test), rest), []).append(test)
-    blocks = []
-    for (size, rest), tests in groups.items():
-        # Eigenvector rows, and the inner products of all pairs, are bounded each.
-        room = BLOCK_BYTES // 8
-        pairs = 2 * len(shifts) * T.shape[1] ** 2
-        step = max(1, min(room // max(1, size * Q.shape[1]), room // pairs))
-        for start in range(0, len(tests), step):
-            rows = np.stack(tests[start : start + step])
-            q, vf = Q[rows], v[rows]
-            P = np.eye(size) - vf[:, :, None] * vf[:, None, :] - q @ np.swapaxes(q, 1, 2)
-            blocks.append(
-                SmallFolds(rows, shifts, rest, lam, q, QtT, P, PT[rows], Ts[rows], root[rows])
-            )
-    return blocks
-
-
 def training_rows(n: int, fold: Fold) -> Ints:
-    """List the training rows of a fold."""
+    """Return the training rows of a fold of n rows."""
     train, test = fold
     if train is not None:
         return train
@@ -388,25 +275,17 @@ def training_rows(n: int, fold: Fold) -> Ints:
 
 
 def is_partition(n: int, folds: Sequence[Fold]) -> bool:
-    """Tell whether the test parts split all n rows and each training part is the rest."""
+    """Return whether the test parts partition all n rows and each training part is the rest."""
     if any(train is not None for train, _ in folds):
         return False
     seen = np.concatenate([test for _, test in folds])
     return len(seen) == n and len(np.unique(seen)) == n
 
 
-def prefers_one_factorisation(p: int, n: int, folds: Sequence[Fold], n_shifts: int) -> bool:
-    """Compare operation counts; the reduction's rank-two half runs at a fraction of BLAS 3."""
-    sizes = np.array([len(test) for _, test in folds], dtype=float)
-    by_fold = 4 * (4 / 3) * float((np.minimum(n - sizes, p) ** 3).sum())
-    at_once = 9.0 * p**3 + 2.0 * n_shifts * float((sizes**2).sum()) * p + 2.0 * n * p * p
-    return at_once < by_fold
-
-
 def one_by_one(
     prepare: Callable[[Fold], FoldBlock], folds: Sequence[Fold], advance: Callable[[int], Any]
 ) -> list[FoldBlock]:
-    """Prepare one fold after the other."""
+    """Prepare one fold after the other, and call ``advance(1)`` after each."""
     blocks = []
     for fold in folds:
         blocks.append(prepare(fold))
@@ -421,14 +300,15 @@ def heldout_of_statistics(
     shifts: Sequence[float],
     centre: bool,
 ) -> list[FoldBlock]:
-    """Prepare held-out scores of some rows X when all that is left of the samples is statistics.
+    """Prepare the held-out scores of some rows X from the statistics of folds.
 
     Parameters
     ----------
-    parts : of two or more folds
-    X : rows of samples that are in them, all or some
-    tests : those of each fold, by position in X
-    shifts, centre : as in :func:`heldout`
+    parts : statistics of two or more folds
+    X : some or all of the rows that the statistics were collected from
+    tests : positions in X of the rows of each fold
+    shifts : shifts that will be evaluated
+    centre : whether there is an intercept
     """
     tolerance = sum(parts[1:], parts[0]).tolerance
 

@@ -1,7 +1,7 @@
-"""What this process may use of the machine: memory and cores, limits of containers included.
+"""The memory and the cores that this process may use, including the limits of containers.
 
-Limits come from the system's own count, from control groups (Linux containers, versions 1 and 2)
-and from resource limits (``ulimit``). What a system does not report counts as no limit.
+Limits are read from the system, from control groups (Linux containers, versions 1 and 2) and from
+resource limits (``ulimit``). A limit that a system does not report does not count.
 """
 
 import math
@@ -11,21 +11,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path("/")  # of the file system with proc and sys
-PAUSE = 3e-4  # seconds between two looks at the running programs
+PAUSE = 3e-4  # seconds between two counts of the running programs
 LARGE = 2.0**60  # control groups of version 1 write "no limit" as a number above this
 
 
 def memory_limit() -> float:
-    """Return the bytes of memory that this process can still take, infinity if unknown.
+    """Return the bytes of memory that this process can still use, infinity if unknown.
 
-    The least of the machine's free memory, what the control groups of the process have left, and
-    what its limit of address space (``ulimit -v``) leaves.
+    This is the smallest of the free memory of the machine, the memory that the control groups of
+    the process have left, and the address space that ``ulimit -v`` leaves.
     """
     return max(0.0, min(_free_memory(), _address_space(), *_group_memory()))
 
 
 def _free_memory() -> float:
-    """Return the memory that programs can take without swapping, else all memory."""
+    """Return the memory that is available without swapping, or all memory if that is unknown."""
     for line in _lines(ROOT / "proc/meminfo"):
         if line.startswith("MemAvailable:"):
             return 1024 * _number(line.split()[1])
@@ -36,7 +36,7 @@ def _free_memory() -> float:
 
 
 def _address_space() -> float:
-    """Return what the soft limit of address space leaves."""
+    """Return the bytes of address space that the soft limit leaves."""
     try:
         import resource  # noqa: PLC0415  Windows has no such module
 
@@ -50,7 +50,7 @@ def _address_space() -> float:
 
 
 def _group_memory() -> Iterator[float]:
-    """Yield what each control group of the process has left: its own, and those above it."""
+    """Yield the bytes that each control group of the process has left, with all parent groups."""
     for version, folder in _groups("memory"):
         names = ("memory.max", "memory.current", "inactive_file")
         if version == 1:
@@ -60,14 +60,14 @@ def _group_memory() -> Iterator[float]:
             statistics = _lines(folder / "memory.stat")
             cached = (x.split()[1] for x in statistics if x.startswith(f"{names[2]} "))
             used = _read_number(folder / names[1], 0.0) - _number(next(cached, "0"), 0.0)
-            yield limit - max(0.0, used)  # files in the cache give way
+            yield limit - max(0.0, used)  # cached files are evicted when needed
 
 
 def _groups(controller: str) -> Iterator[tuple[int, Path]]:
-    """Yield the version and folder of each control group of the process, from its own upwards.
+    """Yield the version and folder of each control group of the process, innermost first.
 
-    Inside a container the path may be one of the machine outside: groups that do not exist here
-    are passed over, and the last one is the container's own.
+    In a container, the path may be that of the host: groups that do not exist here are skipped,
+    and the last one is the group of the container.
     """
     for line in _lines(ROOT / "proc/self/cgroup"):
         number, names, path = (*line.split(":", 2), "", "")[:3]
@@ -96,7 +96,7 @@ def _read_number(path: Path, default: float) -> float:
 
 
 def _number(text: str, default: float = math.inf) -> float:
-    """Return a number; the default for "max" and for text that is not a number."""
+    """Return the number that a text stands for, or the default if it is "max" or no number."""
     try:
         return float(text)
     except ValueError:
@@ -121,7 +121,7 @@ def usable_cores() -> int:
 
 
 def _group_cores() -> Iterator[float]:
-    """Yield how many cores' time each control group of the process allows."""
+    """Yield the number of cores that the quota of each control group of the process allows."""
     for version, folder in _groups("cpu"):
         if version == 2:
             quota, period = (*" ".join(_lines(folder / "cpu.max")).split(), "", "")[:2]
@@ -133,9 +133,9 @@ def _group_cores() -> Iterator[float]:
 
 
 def runnable_elsewhere(looks: int = 1) -> int:
-    """Count the threads of other processes that run or wait for a core, 0 if unknown.
+    """Return the number of threads of other processes that run or wait for a core, 0 if unknown.
 
-    One look may miss a program that pauses: the largest of several looks counts.
+    One count may miss a program that pauses; the largest of several counts is returned.
     """
     most = 0
     for k in range(looks):
@@ -148,7 +148,7 @@ def runnable_elsewhere(looks: int = 1) -> int:
 
 
 def _own_running() -> int:
-    """Count the threads of this process that run: those of BLAS spin for a while after use."""
+    """Return the number of running threads of this process, with BLAS threads that still spin."""
     own = 0
     try:
         tasks = list((ROOT / "proc/self/task").iterdir())
@@ -156,5 +156,5 @@ def _own_running() -> int:
         return 1
     for task in tasks:
         text = "".join(_lines(task / "stat"))
-        own += text.rpartition(")")[2].split()[:1] == ["R"]  # the name may hold any character
+        own += text.rpartition(")")[2].split()[:1] == ["R"]  # the name may contain any character
     return max(1, own)

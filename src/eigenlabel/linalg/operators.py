@@ -1,8 +1,8 @@
 """A centred data matrix, dense or sparse, as products that never densify it.
 
-``Xc = X - 1 mean'`` is needed everywhere and stored nowhere: dense X is centred block by block,
-sparse X by rank-one corrections. Blocks are float64 whatever X is, so float32 data keep their
-memory while products keep their digits; products of sparse float32 X with float32 are float32.
+``Xc = X - 1 mean'`` is never stored. Dense X is centred block by block, sparse X by rank-one
+corrections. Blocks are float64 for any X, so that float32 data need no more memory and products
+lose no digits. Products of sparse float32 X with float32 matrices are float32.
 """
 
 from collections.abc import Iterator
@@ -18,23 +18,23 @@ from eigenlabel.linalg.machine import n_threads
 from eigenlabel.linalg.numerics import BLOCK_BYTES, STRIP_NUMBERS
 from eigenlabel.linalg.threads import adapt_threads
 
-TILE = 512  # rows and columns of a tile: transposed tiles stay in the cache
-PIECE = 2**12  # rows that are summed in their own precision
-PARALLEL = 2**24  # multiplications of a sparse product from which threads pay
+TILE = 512  # rows and columns of a tile that stays in the cache while it is transposed
+PIECE = 2**12  # rows that are summed in the precision of the data
+PARALLEL = 2**24  # multiplications from which threads make a sparse product faster
 
 
 def is_sparse(A: Matrix) -> bool:
-    """Tell sparse matrices and arrays from dense ones (without narrowing the type)."""
+    """Return whether A is a scipy sparse matrix or array (without narrowing the type)."""
     return bool(sp.issparse(A))
 
 
 def total_weight(n: int, weights: Floats | None) -> float:
-    """Sum the sample weights; n where there are none."""
+    """Return the sum of the sample weights, or n if there are none."""
     return float(n) if weights is None else float(weights.sum())
 
 
 def weighted_mean(A: Matrix, weights: Floats | None) -> Floats:
-    """Average the rows of a dense or sparse A, weighted."""
+    """Return the weighted mean of the rows of a dense or sparse A, in float64."""
     n = A.shape[0]
     w = np.ones(n) if weights is None else weights
     # A product, not A.mean(): it accumulates float32 and integer data in float64.
@@ -48,7 +48,7 @@ def weighted_mean(A: Matrix, weights: Floats | None) -> Floats:
 
 
 def column_sums(A: Floats) -> Floats:
-    """Sum the rows, pieces of them in float64: float32 would lose digits over many rows."""
+    """Sum the rows; sums of pieces are added in float64, as float32 would lose digits."""
     out = np.zeros(A.shape[1])
     for start in range(0, len(A), PIECE):
         out += A[start : start + PIECE].sum(axis=0)
@@ -56,7 +56,7 @@ def column_sums(A: Floats) -> Floats:
 
 
 def column_products(A: Floats, B: Floats) -> Floats:
-    """Give the inner product of each column of A with that of B, summed like column_sums."""
+    """Return the inner products of the columns of A and B, summed as in column_sums."""
     out = np.zeros(A.shape[1])
     for start in range(0, len(A), PIECE):
         rows = slice(start, start + PIECE)
@@ -65,14 +65,14 @@ def column_products(A: Floats, B: Floats) -> Floats:
 
 
 def row_blocks(length: int, width: int) -> Iterator[slice]:
-    """Cut rows of so many numbers into slices of at most BLOCK_BYTES each."""
+    """Yield slices of ``length`` rows, such that rows of ``width`` numbers fit in BLOCK_BYTES."""
     step = max(1, BLOCK_BYTES // (8 * max(1, width)))
     for start in range(0, length, step):
         yield slice(start, min(length, start + step))
 
 
 def less_outer(A: Floats, x: Floats, w: float, t: Floats | None = None) -> Floats:
-    """Compute ``A - w x t'`` in place of A, a strip at a time; t is x by default."""
+    """Compute ``A - w x t'`` in place, by strips; t is x by default."""
     t = x if t is None else t
     if w == 0 or not x.any():
         return A
@@ -83,7 +83,7 @@ def less_outer(A: Floats, x: Floats, w: float, t: Floats | None = None) -> Float
 
 
 def mirror(A: Floats) -> Floats:
-    """Copy the upper triangle of a square matrix onto its lower one, in place."""
+    """Copy the upper triangle of a square matrix to its lower triangle, in place."""
     for i in range(0, len(A), TILE):
         rows = slice(i, i + TILE)
         tile = A[rows, rows]
@@ -95,9 +95,9 @@ def mirror(A: Floats) -> Floats:
 
 
 def add_products(G: Floats, block: Floats, *, of_rows: bool) -> None:
-    """Add the inner products of the columns of a block, or of its rows, to G's upper triangle.
+    """Add the inner products of the columns, or rows, of a block to the upper triangle of G.
 
-    The product is added in place: it needs no second array of the size of G.
+    The product is added in place, without a second array of the size of G.
     """
     if block.size:
         adapt_threads()
@@ -105,16 +105,17 @@ def add_products(G: Floats, block: Floats, *, of_rows: bool) -> None:
 
 
 def sparse_product(A: Matrix, B: Floats) -> Floats:
-    """A B of a sparse A, on every core if it is worth it: scipy lets go of Python's lock.
+    """Return A B for a sparse A; large products use all cores, as scipy releases the GIL.
 
-    CSR is cut by rows; CSC, which adds into rows all over, takes the columns of B in parts.
+    CSR matrices are split by rows. A product with a CSC matrix writes to all rows, so that the
+    columns of B are split.
     """
     threads = n_threads()
     if threads == 1 or A.nnz * B.shape[1] < PARALLEL:
         return np.asarray(A @ B)
     out = np.empty((A.shape[0], B.shape[1]), dtype=np.result_type(A.dtype, B.dtype))
     by_rows = A.format == "csr"
-    if by_rows:  # parts of equally many stored values
+    if by_rows:  # parts with equal numbers of stored values
         cuts = np.searchsorted(A.indptr, np.linspace(0, A.nnz, threads + 1)[1:-1])
         ends = [0, *cuts, A.shape[0]]
     else:
@@ -133,12 +134,12 @@ def sparse_product(A: Matrix, B: Floats) -> Floats:
 
 
 def _sparse_outer(A: Matrix) -> Floats:
-    """Form A A' densely from sparse A, computing each pair of rows once."""
+    """Return the dense A A' of a sparse A; each pair of rows is computed once."""
     A = A.tocsr().astype(float, copy=False)
     n = A.shape[0]
     out = np.empty((n, n))
     # Narrow strips halve the work (nothing left of the diagonal is computed) and bound the memory
-    # of the sparse intermediate; each strip pays one transposition of what is still to come.
+    # of the sparse intermediate; each strip costs one transposition of the remaining rows.
     step = max(64, min(512, n // 8, BLOCK_BYTES // (24 * max(1, n))))
     for start in range(0, n, step):
         stop = min(n, start + step)
@@ -149,10 +150,10 @@ def _sparse_outer(A: Matrix) -> Floats:
 
 
 def centre_full_columns(X: Matrix, mean: Floats) -> tuple[Matrix, Floats]:
-    """Subtract the mean from sparse columns that store every row.
+    """Subtract the mean from sparse columns that store a value in every row.
 
-    Such a column (a year, a time stamp) loses nothing by it, and a rank-one correction would
-    cancel most of its digits.
+    Such a column (a year, a time stamp) stays as sparse as it is, and a rank-one correction would
+    cancel most of its digits. Returns the matrix and the subtracted offsets (d,).
     """
     stored = np.bincount(X.indices, minlength=X.shape[1]) if X.nnz else np.zeros(X.shape[1])
     full = (stored == X.shape[0]) & (mean != 0)
@@ -165,17 +166,17 @@ def centre_full_columns(X: Matrix, mean: Floats) -> tuple[Matrix, Floats]:
 
 
 class CentredOperator:
-    """The matrix ``X - 1 mean'`` as products.
+    """The matrix ``Xc = X - 1 mean'`` as products.
 
     Parameters
     ----------
     X : (n, d) array, or CSR matrix or array without duplicate entries
     weights : (n,) positive sample weights of the mean, or None
-    centre : subtract the mean (True) or leave X as it is
+    centre : whether to subtract the mean
 
     Attributes
     ----------
-    mean : (d,) the mean of X, zero without centring
+    mean : (d,) mean of X, zero without centring
     """
 
     def __init__(self, X: Matrix, weights: Floats | None = None, centre: bool = True) -> None:
@@ -184,15 +185,15 @@ class CentredOperator:
         self.weights = weights
         self.mean: Floats = weighted_mean(X, weights) if centre else np.zeros(X.shape[1])
         self._X = X
-        self._index: Ints | None = None  # rows of a dense X that count, if not all
-        self._rest = self.mean  # what is still to subtract from the stored matrix
+        self._index: Ints | None = None  # rows of a dense X that belong to it, if not all
+        self._rest = self.mean  # to be subtracted from the stored matrix
         if is_sparse(X) and centre:
             self._X, offset = centre_full_columns(X, self.mean)
             self._rest = np.where(offset != 0, weighted_mean(self._X, weights), self.mean)
 
     @classmethod
     def about(cls, X: Matrix, origin: Floats) -> "CentredOperator":
-        """Give the operator ``X - 1 origin'`` for an origin from elsewhere."""
+        """Return the operator ``X - 1 origin'`` for a given origin (d,)."""
         operator = cls(X, centre=False)
         operator.mean = operator._rest = origin
         return operator
@@ -204,7 +205,7 @@ class CentredOperator:
 
     @property
     def precision(self) -> "np.dtype[Any]":
-        """The precision that products can be had in: float32 where sparse values are stored so."""
+        """The precision of products: float32 for sparse float32 values, else float64."""
         return np.dtype(self._X.dtype if is_sparse(self._X) else float)
 
     @property
@@ -213,7 +214,7 @@ class CentredOperator:
         return not is_sparse(self._X)
 
     def matmat(self, B: Floats) -> Floats:
-        """Xc B, cost nnz(X) per column."""
+        """Return Xc B; nnz(X) operations for each column."""
         if is_sparse(self._X):
             product = sparse_product(self._X, B)
             product -= self._rest.astype(product.dtype) @ B
@@ -224,7 +225,7 @@ class CentredOperator:
         return out
 
     def rmatmat(self, A: Floats) -> Floats:
-        """Xc' A, cost nnz(X) per column."""
+        """Return Xc'A; nnz(X) operations for each column."""
         if is_sparse(self._X):
             product = sparse_product(self._X.T, A)
             rest, sums = self._rest.astype(product.dtype)[:, None], column_sums(A)
@@ -237,13 +238,13 @@ class CentredOperator:
         return out
 
     def normal(self, P: Floats) -> tuple[Floats, Floats]:
-        """Give Xc'W Xc P and, for each column, P'Xc'W Xc P."""
+        """Return Xc'W Xc P, and p'Xc'W Xc p for each column p of P."""
         R = self.matmat(P)
         WR = R if self.weights is None else self.weights[:, None] * R
         return self.rmatmat(WR), column_products(R, WR)
 
     def gram(self) -> Floats:
-        """Xc Xc' (n x n), cost n^2 d, or one sparse product."""
+        """Return Xc Xc' (n, n); n^2 d operations, or one sparse product."""
         if is_sparse(self._X):
             K = _sparse_outer(self._X)
             g = np.asarray(self._X @ self._rest)
@@ -272,9 +273,9 @@ class CentredOperator:
         return float(self.column_squares().sum())
 
     def rows(self, index: Ints, *, copy: bool = True) -> "CentredOperator":
-        """Restrict to some rows, keeping the mean of all of them.
+        """Return the operator of some rows, about the mean of all rows.
 
-        Without ``copy``, the rows of a dense X are gathered anew for each product.
+        Without ``copy``, the rows of a dense X are gathered again for each product.
         """
         part = object.__new__(CentredOperator)
         part._rest, part.mean, part.dtype = self._rest, self.mean, self.dtype
@@ -286,7 +287,7 @@ class CentredOperator:
         return part
 
     def recentred(self, index: Ints, centre: bool) -> "CentredOperator":
-        """Restrict to some rows and subtract their own mean."""
+        """Return the operator of some rows, about their own mean."""
         part = self.rows(index)
         if centre:
             left = part.rmatmat(
@@ -296,7 +297,7 @@ class CentredOperator:
         return part
 
     def columns(self, index: Ints) -> "CentredOperator":
-        """Restrict to some columns."""
+        """Return the operator of some columns."""
         part = object.__new__(CentredOperator)
         part._X, part._rest, part.mean = self._X[:, index], self._rest[index], self.mean[index]
         part.dtype, part.weights, part._index = self.dtype, self.weights, self._index
@@ -304,7 +305,7 @@ class CentredOperator:
         return part
 
     def covariance(self) -> Floats:
-        """Xc' diag(weights) Xc (d x d), cost n d^2, or one sparse product."""
+        """Return Xc'W Xc (d, d); n d^2 operations, or one sparse product."""
         if not is_sparse(self._X):
             G = np.zeros((self.shape[1], self.shape[1]))
             for rows in row_blocks(*self.shape):
@@ -324,7 +325,7 @@ class CentredOperator:
         return less_outer(G, self._rest, -total_weight(n, weights))
 
     def cross_covariance(self, other: "CentredOperator") -> Floats:
-        """Xc' diag(weights) Zc for another operator Zc with the same rows."""
+        """Return Xc'W Zc for another operator Zc with the same rows."""
         n = self.shape[0]
         w = np.ones(n) if self.weights is None else self.weights
         if not is_sparse(self._X):

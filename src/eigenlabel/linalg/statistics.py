@@ -1,11 +1,11 @@
-"""Additive second-order statistics of (X, T): add, subtract, merge, per fold.
+"""Additive second-order statistics of features X and targets T.
 
-``(n, mean x, sum t, Xc'WXc, Xc'WTc, Tc'WTc)`` of two blocks of rows combine to those of both
-(the parallel update of variances), in any order, and a block can be taken out again. Every linear
-method of the library is a function of them alone.
+The statistics ``(n, mean x, sum t, Xc'W Xc, Xc'W Tc, Tc'W Tc)`` of two blocks of rows are combined
+to those of both blocks by the parallel update of variances, in any order, and a block can be
+removed again. Ridge regressions are functions of these statistics alone.
 
-Everything is centred: sums about the origin would lose the digits of features whose mean is large
-against their spread.
+All products are centred: sums about zero would lose the digits of features whose mean is large
+compared with their spread.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,23 +24,23 @@ from eigenlabel.linalg.operators import CentredOperator, is_sparse, less_outer, 
 class Statistics:
     """Weighted means and centred sums of products over rows.
 
-    Means of x are kept as ``origin + x``: the blocks of one operator share its mean as origin, so
-    that differences between them keep their digits.
+    The mean of the features is stored as ``origin + x``. The blocks of one operator share its mean
+    as origin, so that differences between them lose no digits.
     """
 
     n: float  # total weight
     count: int  # number of rows
     origin: Floats  # (d,)
-    x: Floats  # (d,), mean less the origin
-    sum_t: Floats  # (m,), exact for whole weights, so that equal labels stay equal
+    x: Floats  # (d,), mean minus the origin
+    sum_t: Floats  # (m,), exact for integer weights, so that equal targets stay equal
     XX: Floats  # (d, d)
     XT: Floats  # (d, m)
-    TT: Floats  # (m,), the diagonal
+    TT: Floats  # (m,), diagonal of Tc'W Tc
     dtype: Any  # precision of the data
 
     @classmethod
     def of(cls, operator: CentredOperator, T: Floats) -> "Statistics":
-        """Collect the statistics of an operator's rows and targets T; n d^2 + n d m."""
+        """Return the statistics of the rows of an operator and targets T; n d^2 + n d m."""
         rows = operator.shape[0]
         w = np.ones(rows) if operator.weights is None else operator.weights
         n = total_weight(rows, operator.weights)
@@ -62,12 +62,12 @@ class Statistics:
 
     @property
     def mean(self) -> Floats:
-        """The mean of x."""
+        """The mean (d,) of the features."""
         return np.asarray(self.origin + self.x)
 
     @property
     def t(self) -> Floats:
-        """The mean of t, zero without rows."""
+        """The mean (m,) of the targets, zero without rows."""
         return np.asarray(self.sum_t / self.n if self.n > 0 else self.sum_t)
 
     @property
@@ -76,7 +76,7 @@ class Statistics:
         return rank_tolerance(max(self.count, len(self.x)), self.dtype)
 
     def _delta(self, other: "Statistics") -> Floats:
-        """Give the mean of x of the other less one's own."""
+        """Return the difference (d,) of the mean of the other and this one."""
         return np.asarray((other.origin - self.origin) + (other.x - self.x))
 
     def __add__(self, other: "Statistics") -> "Statistics":
@@ -101,7 +101,7 @@ class Statistics:
             return replace(self.emptied(), count=self.count - other.count)
         share = other.n / n
         dx, dt = self._delta(other), other.t - self.t
-        w = other.n * (1 + share)  # about the mean of what is left
+        w = other.n * (1 + share)  # about the mean of the remaining rows
         return Statistics(
             n=n,
             count=self.count - other.count,
@@ -115,12 +115,12 @@ class Statistics:
         )
 
     def emptied(self) -> "Statistics":
-        """Give statistics of no rows, of the same widths."""
+        """Return statistics of zero rows with the same numbers of features and targets."""
         zero = {k: np.zeros_like(getattr(self, k)) for k in ("x", "sum_t", "XX", "XT", "TT")}
         return replace(self, n=0.0, count=0, **zero)
 
     def products(self, centre: bool) -> tuple[Floats, Floats]:
-        """Give X'WX and X'WT, about the means or about zero."""
+        """Return X'W X and X'W T, about the means if ``centre``, else about zero."""
         if centre:
             return self.XX, self.XT
         return (
@@ -130,7 +130,7 @@ class Statistics:
 
 
 def left_out(parts: Sequence[Statistics]) -> Iterator[Statistics]:
-    """Yield the statistics of all parts but one, for each of two or more, as new arrays."""
+    """Yield the statistics of all parts but one, for each of two or more parts, as new arrays."""
 
     def collect(start: int, stop: int) -> Statistics:
         found = sum(parts[start + 1 : stop], parts[start])
@@ -140,12 +140,12 @@ def left_out(parts: Sequence[Statistics]) -> Iterator[Statistics]:
 
 
 def leave_out(collect: Callable[[int, int], Statistics], count: int) -> Iterator[Statistics]:
-    """Yield the statistics of all of ``count`` parts but one, for each.
+    """Yield the statistics of all of ``count`` parts but one, for each part.
 
-    ``collect(start, stop)`` returns the statistics of some consecutive parts together, as new
-    arrays. The others are added up rather than one subtracted from the total: an outlier in it
-    would otherwise leave its rounding errors behind. By halves, each part is collected about
-    log2(count) times, and as many statistics exist at once.
+    ``collect(start, stop)`` returns the statistics of consecutive parts together, as new arrays.
+    The other parts are added; subtracting one part from the total would leave the rounding errors
+    of its outliers behind. The recursion halves the parts: each part is collected about log2(count)
+    times, and as many statistics exist at once.
     """
 
     def visit(start: int, stop: int, outside: Statistics | None) -> Iterator[Statistics]:
@@ -166,7 +166,14 @@ def leave_out(collect: Callable[[int, int], Statistics], count: int) -> Iterator
 
 @dataclass(frozen=True)
 class Block:
-    """Rows that wait: X (n, d), boolean labels (n, m), weights (n,) or None."""
+    """Rows that wait for their statistics.
+
+    Attributes
+    ----------
+    X : (n, d) features
+    Y : (n, m) boolean targets
+    weights : (n,) sample weights or None
+    """
 
     X: Matrix
     Y: "np.ndarray[Any, np.dtype[np.bool_]]"
@@ -174,23 +181,23 @@ class Block:
 
     @property
     def nbytes(self) -> int:
-        """Give the memory it holds."""
+        """The bytes of the arrays."""
         X = self.X
         size = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if is_sparse(X) else X.nbytes
         return int(size + self.Y.nbytes)
 
     def copy(self) -> "Block":
-        """Give a block of its own memory."""
+        """Return a copy that shares no memory."""
         weights = None if self.weights is None else self.weights.copy()
         return Block(self.X.copy(), self.Y.copy(), weights)
 
     def statistics(self) -> Statistics:
-        """Collect the statistics, with targets +-1."""
+        """Return the statistics with targets 1 for True and -1 for False."""
         return Statistics.of(CentredOperator(self.X, self.weights), np.where(self.Y, 1.0, -1.0))
 
 
 def join(blocks: Sequence[Block]) -> Block:
-    """Stack blocks; the result is sparse if one of them is."""
+    """Stack blocks; the result is sparse if one of them is sparse."""
     if len(blocks) == 1:
         return blocks[0]
     sparse = any(is_sparse(b.X) for b in blocks)
@@ -211,16 +218,16 @@ def join(blocks: Sequence[Block]) -> Block:
 class Accumulator:
     """Statistics of blocks of rows, which wait until there are enough of them.
 
-    A d x d matrix is passed over several times to combine two statistics, so small blocks are
+    To combine two statistics takes several passes over a d x d matrix. Small blocks are therefore
     collected together, as many as fit in the memory of one such matrix. Nothing is changed in
-    place: an interrupted addition leaves what was there.
+    place: an addition that is interrupted changes nothing.
     """
 
     total: Statistics | None = None
     waiting: tuple[Block, ...] = ()
 
     def add(self, block: Block) -> "Accumulator":
-        """Take in a block; what waits is a copy."""
+        """Return the accumulator with one more block; blocks that wait are copied."""
         alike = not self.waiting or _kind(self.waiting[0]) == _kind(block)
         taken = self if alike else self.settle()
         room = max(WAITING_BYTES, 8 * block.X.shape[1] ** 2)
@@ -229,14 +236,14 @@ class Accumulator:
         return replace(taken, waiting=(*taken.waiting, block.copy()))
 
     def settle(self) -> "Accumulator":
-        """Collect the statistics of the blocks that wait."""
+        """Return the accumulator with the statistics of all blocks collected."""
         if not self.waiting:
             return self
         found = join(self.waiting).statistics()
         return Accumulator(found if self.total is None else self.total + found)
 
     def merge(self, other: "Accumulator") -> "Accumulator":
-        """Take in another one."""
+        """Return the accumulator of the blocks of both."""
         mine, theirs = self.settle().total, other.settle().total
         if mine is None or theirs is None:
             return Accumulator(theirs if mine is None else mine)

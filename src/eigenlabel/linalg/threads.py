@@ -1,11 +1,11 @@
-"""How many threads BLAS uses: as many as cores are idle, and never more than the user has set.
+"""The number of BLAS threads: as many as there are idle cores, at most what the user has set.
 
-The threads of BLAS wait for each other thousands of times in one decomposition, and they wait by
-spinning. If one of them shares its core with another program, all of them run at the pace of that
-core's time slices: on a busy machine two threads are several times slower than one.
+BLAS threads wait for each other thousands of times in one decomposition, and they wait by spinning.
+If one of them shares its core with another program, all of them run at the pace of that core: on a
+busy machine, two threads are several times slower than one.
 
-A number that the user has set, by an environment variable such as OPENBLAS_NUM_THREADS or by
-``threadpoolctl.threadpool_limits``, is never exceeded; an environment variable is left alone.
+A number that the user has set by ``threadpoolctl.threadpool_limits`` is never exceeded. A number
+that is set by an environment variable such as OPENBLAS_NUM_THREADS is not changed.
 """
 
 import os
@@ -27,15 +27,15 @@ VARIABLES = (
     "BLIS_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
-PATIENCE = 0.2  # seconds for which a look at the machine holds
-LOOKS = 3
+PATIENCE = 0.2  # seconds for which a count of idle cores is valid
+LOOKS = 3  # counts of which the smallest number of idle cores is used
 
 
 class _Blas:
-    """The BLAS libraries of the process and the fit that sets their threads at the moment.
+    """The BLAS libraries of the process, and the fit that currently sets their threads.
 
-    The number of threads belongs to the process, and threadpoolctl lets one Python thread change
-    it. Of several fits at once in different Python threads, the first one does.
+    The number of threads belongs to the process. If several fits run at once in different Python
+    threads, only the first one changes it.
     """
 
     def __init__(self) -> None:
@@ -47,13 +47,13 @@ class _Blas:
         self.looked = -1.0
 
     def libraries(self) -> list[Any]:
-        """Return the controllers of the BLAS libraries; they are searched for once."""
+        """Return the controllers of the BLAS libraries, which are searched once."""
         if self._libraries is None:
             self._libraries = list(ThreadpoolController().select(user_api="blas").lib_controllers)
         return self._libraries
 
     def enter(self) -> None:
-        """Note the numbers of threads, and set them."""
+        """Store the current numbers of threads, and set new ones."""
         with self.lock:
             if self.owner is None:
                 self.owner = threading.get_ident()
@@ -63,12 +63,12 @@ class _Blas:
             if self.depth == 1:
                 self.found = [(lib, lib.get_num_threads()) for lib in self.libraries()]
                 self._set(looks=1)
-                self.looked = -1.0  # a large step looks more closely
+                self.looked = -1.0  # the first large step counts more carefully
 
     def leave(self, depth: int) -> None:
-        """Return to a depth; restore the numbers of threads if it is 0.
+        """Return to the depth before :meth:`enter`; restore the numbers of threads if it is 0.
 
-        The depth is the one before :meth:`enter`, which an interrupt may have ended half-way.
+        The depth is passed because an interrupt may have stopped :meth:`enter` half-way.
         """
         if not self.mine:
             return
@@ -83,11 +83,11 @@ class _Blas:
 
     @property
     def mine(self) -> bool:
-        """Whether this Python thread sets the numbers."""
+        """Whether this Python thread sets the numbers of threads."""
         return self.owner == threading.get_ident()
 
     def adapt(self) -> None:
-        """Look at the machine again if the last look is old."""
+        """Count the idle cores again if the last count is old."""
         if self.mine and time.monotonic() - self.looked > PATIENCE:
             with self.lock:
                 self._set(LOOKS)
@@ -104,7 +104,7 @@ _blas = _Blas()
 
 
 def idle_cores(looks: int = 1) -> int:
-    """Return how many of the cores that this process may use are idle, its own included."""
+    """Return how many of the cores that this process may use are idle or used by itself."""
     return max(1, min(n_threads(), (os.cpu_count() or 1) - runnable_elsewhere(looks)))
 
 
@@ -115,7 +115,7 @@ def user_has_set_threads() -> bool:
 
 @contextmanager
 def idle_threads() -> Iterator[None]:
-    """Let BLAS use idle cores only, unless an environment variable sets its threads."""
+    """Restrict BLAS to idle cores, unless an environment variable sets its threads."""
     if user_has_set_threads():
         yield
         return
@@ -128,18 +128,18 @@ def idle_threads() -> Iterator[None]:
 
 
 def adapt_threads() -> None:
-    """Look at the machine again before a large step, inside :func:`idle_threads`."""
+    """Count the idle cores again before a large step, inside :func:`idle_threads`."""
     _blas.adapt()
 
 
 def blas_threads() -> int:
-    """Return the largest number of threads that a BLAS library is set to, 1 if there is none."""
+    """Return the largest number of threads of a BLAS library, 1 if there is no library."""
     return max((int(lib.get_num_threads()) for lib in _blas.libraries()), default=1)
 
 
 @contextmanager
 def at_most(threads: int) -> Iterator[None]:
-    """Lower the number of BLAS threads; smaller numbers that were set stay."""
+    """Limit the number of BLAS threads; smaller numbers that were set before are kept."""
     found = [(lib, lib.get_num_threads()) for lib in _blas.libraries()]
     try:
         for lib, before in found:

@@ -9,7 +9,7 @@ from eigenlabel.linalg.operators import CentredOperator
 from eigenlabel.linalg.solvers import elastic_net as module
 from eigenlabel.linalg.solvers import quadratic
 from eigenlabel.linalg.solvers.elastic_net import ElasticNets, minimise, optimality_gap
-from eigenlabel.linalg.solvers.quadratic import Gram, Quadratic
+from eigenlabel.linalg.solvers.quadratic import Quadratic, StoredCurvature
 from helpers import equicorrelation, paper_elastic_net
 
 ROADS = ("whole S", "growing S", "products", "conjugate gradients", "factor of rows")
@@ -128,7 +128,7 @@ def test_the_line_search_alone_lowers_the_objective_to_the_minimum(rng, monkeypa
     X = make_matrix("wide", rng)
     Xc = X - X.mean(axis=0)
     t = targets(X, rng)[:, 0]
-    H = Quadratic(Gram(Xc.T @ Xc), 0.3, 0.2)
+    H = Quadratic(StoredCurvature(Xc.T @ Xc), 0.3, 0.2)
     c, mu = Xc.T @ t, 1.0
     expected = minimise(H, c, mu, np.zeros(len(c))).b
     values = []
@@ -150,7 +150,7 @@ def test_the_line_search_alone_lowers_the_objective_to_the_minimum(rng, monkeypa
 def test_it_stops_after_the_steps_it_may_take(rng):
     X = make_matrix("wide", rng)
     Xc = X - X.mean(axis=0)
-    H = Quadratic(Gram(Xc.T @ Xc), 0.3, 0.0)
+    H = Quadratic(StoredCurvature(Xc.T @ Xc), 0.3, 0.0)
     found = minimise(H, Xc.T @ targets(X, rng)[:, 0], 0.1, np.zeros(X.shape[1]), max_steps=1)
     assert found.steps == 1
     assert found.residual > 1e-6

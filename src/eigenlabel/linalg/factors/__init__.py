@@ -1,1 +1,1 @@
-"""Factors of the training data: one protocol, one class per file."""
+"""Factors of the training data: one protocol, and one class in each file."""

@@ -1,4 +1,4 @@
-"""Held-out scores of factors that solve each fold anew."""
+"""Held-out scores of factors that solve the equations of each fold."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -12,7 +12,7 @@ from eigenlabel.linalg.factors.folds import heldout_by_solving
 from eigenlabel.linalg.factors.protocol import Product, SampleFactor
 from eigenlabel.linalg.factors.solution import Solution
 from eigenlabel.linalg.heldout import Fold, FoldBlock, Pairs
-from eigenlabel.linalg.lowrank import BlockKernel, Kernel, nystrom
+from eigenlabel.linalg.lowrank import BlockKernel, KernelFunction, nystrom
 from eigenlabel.linalg.numerics import rank_tolerance, significant
 from eigenlabel.linalg.operators import CentredOperator, row_blocks, total_weight, weighted_mean
 from eigenlabel.linalg.sides import ProductSide
@@ -45,7 +45,7 @@ class KernelKrylovFactor(SampleFactor):
 
     def __init__(
         self,
-        kernel: Kernel,
+        kernel: KernelFunction,
         X: Matrix,
         weights: Floats | None = None,
         centre: bool = True,

@@ -26,19 +26,29 @@ class Normal(Protocol):
     """A symmetric positive semi-definite matrix as products."""
 
     def normal(self, P: Floats) -> tuple[Floats, Floats]:
-        """Give the product with P and, for each column p, p'(product)."""
+        """Return the product with P, and p'(product) for each column p of P."""
 
 
 def shifted_cg(
     operator: Normal, B: Floats, shifts: Floats, tol: float, max_iter: int
 ) -> tuple[Floats, Floats, int]:
-    """Solve ``(Xc'WXc + s I) x = b`` for all columns b of B and all ascending shifts.
+    """Solve ``(A + s I) x = b`` for all columns b of B and all shifts at once.
+
+    Cost: one product with A for each iteration, and six operations for each number of x.
+
+    Parameters
+    ----------
+    operator : products with A
+    B : (d, m) right sides
+    shifts : ascending
+    tol : relative residual at which a column is finished
+    max_iter : upper bound on the number of iterations
 
     Returns
     -------
-    x : (shifts, d, m)
-    residuals : (shifts, m), relative to b; at least what rounding leaves
-    steps : int
+    x : (shifts, d, m); of minimum norm if ``A + s I`` is singular
+    residuals : (shifts, m) relative to b, not smaller than the rounding error
+    steps : number of iterations
     """
     S, (d, m) = len(shifts), B.shape
     delta = (shifts - shifts[0])[:, None]
@@ -61,7 +71,7 @@ def shifted_cg(
         r -= q
         new = _squares(r)
         ratio = np.divide(new, rho, out=np.zeros(m), where=going)
-        # The largest Ritz values tell the norm of the matrix, and with it what rounding leaves.
+        # The largest Ritz values estimate the norm of the matrix, which bounds the rounding error.
         ritz = np.divide(1.0, alpha, out=np.zeros(m), where=going) + going * beta / alpha_old
         norm = np.maximum(norm, ritz)
         bottom = alpha * beta * (zeta_old - zeta) + zeta_old * alpha_old * (1 + delta * alpha)
@@ -73,7 +83,7 @@ def shifted_cg(
         left[:active] = np.abs(zeta[:active]) * np.sqrt(rho)
         active = active if going.any() else 0
         while active and not (left[active - 1] > tol * size).any():
-            active -= 1  # larger shifts are done earlier: leave them as they are
+            active -= 1  # larger shifts are finished first
     lengths = np.sqrt(np.stack([_squares(part) for part in x])) if S else np.zeros((0, m))
     rounding = float(np.finfo(B.dtype).eps) * (norm + delta) * lengths
     found = np.maximum(left, rounding)
@@ -89,9 +99,22 @@ def diagonal_cg(
     tol: float,
     max_iter: int,
 ) -> tuple[Floats, Floats, int]:
-    """Solve ``(Xc'WXc + s I) x = b`` for one shift, preconditioned by the diagonal of Xc'WXc.
+    """Solve ``(A + s I) x = b`` for one shift, preconditioned by the diagonal of A.
 
-    Returns x (d, m), residuals (m,) and steps as :func:`shifted_cg` does.
+    Parameters
+    ----------
+    operator : products with A
+    B : (d, m) right sides
+    shift : s
+    diagonal : (d,) diagonal of A
+    tol : relative residual at which a column is finished
+    max_iter : upper bound on the number of iterations
+
+    Returns
+    -------
+    x : (d, m)
+    residuals : (m,) relative to b
+    steps : number of iterations
     """
     m = B.shape[1]
     inverse = (1 / (diagonal + shift)).astype(B.dtype)[:, None]
@@ -130,7 +153,7 @@ def diagonal_cg(
         rho = np.where(going, new, rho)
         steps += 1
     rounding = float(np.finfo(B.dtype).eps) * steps * diagonal.max() * np.sqrt(_squares(x))
-    if (rounding > tol * size).any():  # what was carried along may be off: look
+    if (rounding > tol * size).any():  # the recurrence may be inaccurate: compute the residual
         left = _squares(B - operator.normal(x)[0] - s * x)
     return x, np.divide(np.sqrt(left), size, out=np.zeros(m), where=size > 0), steps
 
@@ -143,13 +166,27 @@ def preconditioned_cg(
     tol: float,
     max_iter: int,
 ) -> tuple[Floats, Floats, int]:
-    """Solve ``(A + s_j I) x_j = b_j`` for each column with its own shift.
+    """Solve ``(A + s_j I) x_j = b_j``, with a shift of its own for each column.
+
+    Parameters
+    ----------
+    matmat : function that returns the product of A with a matrix
+    B : (n, m) right sides
+    shifts : (m,) shift of each column
+    precondition : function of residuals (n, k) and their shifts (k,)
+    tol : relative residual at which a column is finished
+    max_iter : upper bound on the number of iterations
 
     Returns
     -------
-    x : like B
-    residuals : (columns,), relative to b
-    steps : int
+    x : (n, m)
+    residuals : (m,) relative to b
+    steps : number of iterations
+
+    Raises
+    ------
+    ValueError
+        If A is not positive semi-definite.
     """
     x, R = np.zeros_like(B), B.copy()
     size = np.linalg.norm(B, axis=0)
@@ -189,7 +226,7 @@ def _squares(A: Floats) -> Floats:
 def _advance(
     x: Floats, p: Floats, r: Floats, alpha: Floats, beta: Floats, zeta: Floats, active: int
 ) -> None:
-    """Take a step in place: ``x += alpha p``, ``p = zeta r + beta p``, for the active shifts."""
+    """Compute ``x += alpha p`` and ``p = zeta r + beta p`` in place, for the active shifts."""
     alpha, beta, zeta = (each.astype(r.dtype) for each in (alpha, beta, zeta))
 
     def piece(rows: slice) -> None:
@@ -203,7 +240,7 @@ def _advance(
 
 
 def _in_pieces(work: Callable[[slice], Any], like: Floats) -> list[Any]:
-    """Do work on pieces of rows that stay in the cache, on every core."""
+    """Call ``work`` with pieces of rows that stay in the cache, on all cores."""
     step = max(1, CACHE_NUMBERS // max(1, like.shape[1]))
     pieces = [slice(start, start + step) for start in range(0, max(1, len(like)), step)]
     if len(pieces) < 8:

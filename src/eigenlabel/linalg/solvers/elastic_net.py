@@ -3,17 +3,17 @@
     min_b  1/2 b'H b - c'b + mu |b|_1,     H = S + shift I + tie 11',   S = Xc' W Xc
 
 is the elastic net with an equicorrelation penalty: ``shift = l2 (1 - rho)``, ``tie = l2 rho``. For
-tie >= 0 it is an elastic net on X with one more row, for tie < 0 that row has a negative weight;
-here the row is never written down, H is only applied and solved with.
+tie >= 0 it is an elastic net on X with one more row, for tie < 0 that row has a negative weight.
+The row is never formed: H is used in products and solves only.
 
 Each problem is solved by Newton steps on its support: with signs s on a set A, the minimiser
-solves ``H_AA b_A = c_A - mu s``. A step keeps the support, adds the features that break
-optimality most, and drops those whose sign comes out wrong. It is taken if it lowers the
-objective; if not, an exact line search on the support and one more feature is, which always
-lowers it. The end is exact up to rounding, however correlated the features are; coordinate
-descent creeps where the tie is large. A step costs ``|A|^3 / 3`` or less.
+solves ``H_AA b_A = c_A - mu s``. A step keeps the support, adds the features that violate
+optimality most, and removes those with the wrong sign. It is accepted if it lowers the objective.
+Otherwise an exact line search on the support and one more feature is done, which always lowers it.
+The result is exact up to rounding, however correlated the features are; coordinate descent is slow
+if the tie is large. A step costs at most ``|A|^3 / 3``.
 
-Problems with the same S (other right sides, other penalties) share the part of S that their
+Problems with the same S and different right sides or penalties share the part of S that their
 supports need.
 """
 
@@ -24,24 +24,32 @@ import numpy as np
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.numerics import EPS, GRAM_BYTES, rank_tolerance
 from eigenlabel.linalg.operators import CentredOperator
-from eigenlabel.linalg.solvers.quadratic import Gram, Products, Quadratic, weighted_product
+from eigenlabel.linalg.solvers.quadratic import (
+    ProductCurvature,
+    Quadratic,
+    StoredCurvature,
+    weighted_product,
+)
 from eigenlabel.linalg.solvers.shifted import careful_solve
 
-FIRST_FEATURES = 64  # added to a support by a first step; later steps may add twice as many each
-FIRST_WORKING_SET = 512
+FIRST_FEATURES = 64  # features that the first step may add to a support; doubled in each step
+FIRST_WORKING_SET = 512  # features that the first working set may have
 
 
 @dataclass(frozen=True)
 class Minimum:
-    """A solution b (p,), how far it is from optimal, and the steps taken."""
+    """The solution of one problem, and how far it is from optimal."""
 
-    b: Floats
+    b: Floats  # (p,)
     residual: float  # largest violation of optimality, relative to the largest |c|
     steps: int
 
 
 def optimality_gap(g: Floats, b: Floats, mu: float) -> Floats:
-    """Give by how much each feature breaks optimality: g = mu sign(b), or |g| <= mu where b = 0."""
+    """Return by how much each feature violates optimality.
+
+    A solution has g = mu sign(b) where b is not zero, and abs(g) <= mu where b is zero.
+    """
     gap = np.maximum(np.abs(g) - mu, 0.0)
     A = np.nonzero(b)
     gap[A] = np.abs(g[A] - mu * np.sign(b[A]))
@@ -60,16 +68,16 @@ def minimise(
     tol: float = 1e-9,
     max_steps: int = 1000,
 ) -> Minimum:
-    """Solve one problem.
+    """Minimise ``1/2 b'H b - c'b + mu |b|_1``.
 
     Parameters
     ----------
     H : the quadratic part
-    c : (p,)
-    mu : > 0
-    start : (p,), zero or a solution of a problem near this one
+    c : (p,) the linear part
+    mu : positive penalty
+    start : (p,) zero, or the solution of a similar problem
     tol : largest violation of optimality, relative to the largest |c|
-    max_steps : after which the best point so far is given
+    max_steps : number of steps after which the best point so far is returned
     """
     b = start
     scale = float(np.abs(c).max(initial=0.0))
@@ -86,7 +94,7 @@ def minimise(
             new = propose(H, c, mu, b, g, gap, room, tol * scale / 10)
             new_g = H.gradient(c, new)
             new_value = _objective(c, new_g, new, mu)
-            # Where rounding hides what is gained, the violation decides.
+            # If the gain is below rounding, the violation of optimality decides.
             level = value + 4 * EPS * abs(value)
             better = new_value < value or (
                 new_value <= level and optimality_gap(new_g, new, mu).max() < residual
@@ -102,14 +110,14 @@ def minimise(
 
 
 def _signs(b: Floats, g: Floats) -> Floats:
-    """Give the signs of weights, and those that zero weights would take."""
+    """Return the signs of weights, and for zero weights the signs they would have if changed."""
     return np.where(b != 0, np.sign(b), np.sign(g))
 
 
 def _newton(
     H: Quadratic, c: Floats, mu: float, b: Floats, g: Floats, gap: Floats, room: int, tol: float
 ) -> Floats:
-    """Solve on the support and the worst ``room`` others, dropping what has the wrong sign."""
+    """Solve on the support and the worst ``room`` other features; remove wrong signs."""
     others = np.flatnonzero((gap > 0) & (b == 0))
     if len(others) > room:
         others = others[np.argpartition(-gap[others], room)[:room]]
@@ -139,10 +147,10 @@ def _search_line(
     room: int,  # noqa: ARG001
     tol: float,
 ) -> Floats:
-    """Go to the lowest point on the line from b to the minimiser for its support and signs.
+    """Return the lowest point on the line from b to the minimiser for its support and signs.
 
-    If a feature outside breaks optimality most, it joins the support. The slope along the line
-    starts at -d'Hd, grows by d'Hd to the end, and jumps where a weight changes its sign.
+    If a feature outside the support violates optimality most, it is added. The slope along the
+    line starts at -d'Hd, grows by d'Hd to the end, and jumps where a weight changes its sign.
     """
     worst = int(gap.argmax())
     A = np.flatnonzero(b)
@@ -156,7 +164,7 @@ def _search_line(
     order = np.argsort(times)
     crossing, times = crossing[order], times[order]
     jumps = np.cumsum(2 * mu * np.abs(d[crossing]))
-    past = np.flatnonzero(dHd * (times - 1) + jumps >= 0)  # the slope is positive behind these
+    past = np.flatnonzero(dHd * (times - 1) + jumps >= 0)  # the slope is positive after these
     new = b.copy()
     k = int(past[0]) if past.size else len(times)
     gained = float(jumps[k - 1]) if k else 0.0
@@ -170,36 +178,36 @@ def _search_line(
 
 
 @dataclass(frozen=True)
-class Solution:
-    """Weights B (p, q) of q problems, and how far the worst of them is from optimal."""
+class Minima:
+    """The solutions of several problems, and how far the worst of them is from optimal."""
 
-    B: Floats
-    residual: float
+    B: Floats  # (p, q)
+    residual: float  # largest violation of optimality, relative to the largest |c| of its problem
     steps: int
 
 
 class ElasticNets:
-    """Elastic nets of one design: any right sides, any penalties, one S.
+    """Elastic nets of one design, for any right sides and penalties.
 
-    S is kept for the features that some support has needed so far, if it fits.
+    S is stored for the features that a support has needed so far, if it fits in GRAM_BYTES.
 
     Parameters
     ----------
-    operator : Xc (n, p) with its weights W
+    operator : Xc (n, p) with sample weights W
     """
 
     def __init__(self, operator: CentredOperator) -> None:
         self.operator = operator
         p = operator.shape[1]
         self.limit = int(np.sqrt(GRAM_BYTES / 8))
-        self.place: Ints = np.full(p, -1, dtype=np.intp)  # of features in the working set
+        self.place: Ints = np.full(p, -1, dtype=np.intp)  # in the working set
         self.features: Ints = np.zeros(0, dtype=np.intp)
         self.S: Floats = np.zeros((0, 0))
         if p <= min(self.limit, 2 * FIRST_WORKING_SET):
             self._include(np.arange(p))
 
     def _include(self, features: Ints) -> bool:
-        """Add features to the working set; False if S would not fit."""
+        """Add features to the working set; return False if S would not fit."""
         more = features[self.place[features] < 0]
         k = len(self.features)
         if k + len(more) > self.limit:
@@ -216,7 +224,7 @@ class ElasticNets:
         return True
 
     def apply(self, B: Floats, shift: float, tie: float) -> Floats:
-        """H B."""
+        """Return H B."""
         SB = np.empty_like(B)
         if len(self.features) == len(B):
             SB[self.features] = self.S @ B[self.features]
@@ -232,11 +240,12 @@ class ElasticNets:
         mu: float,
         start: Floats,
         tol: float = 1e-9,
-    ) -> Solution:
-        """Solve for the right sides C (p, q) and mu > 0, from start (p, q).
+    ) -> Minima:
+        """Solve for the right sides C (p, q) and mu > 0, starting from ``start`` (p, q).
 
-        The problems are solved on the working set, which grows by features that break optimality
-        until none does. If S of it does not fit any more, products with X take its place.
+        The problems are solved on a working set of features, to which those that violate
+        optimality are added until there are none. If its S does not fit in memory any more,
+        products with X are used instead.
         """
         B, steps = start.copy(), 0
         fits = self._include(np.flatnonzero(B.any(axis=1)))
@@ -249,7 +258,7 @@ class ElasticNets:
             worst = gap.max(axis=1, initial=0.0)
             wanted = np.flatnonzero((worst > tol) & (self.place < 0))
             if residual <= tol or (residual >= last and not wanted.size):
-                return Solution(B, residual, steps)
+                return Minima(B, residual, steps)
             last = residual
             room = max(FIRST_WORKING_SET, len(self.features))
             if len(wanted) > room:
@@ -259,14 +268,16 @@ class ElasticNets:
             if wanted.size and fits:
                 open_ones = np.flatnonzero(gap[[*wanted, *self.features]].max(axis=0) > tol)
             at: Ints | slice = self.features if fits else slice(None)
-            H = Quadratic(Gram(self.S) if fits else Products(self.operator), shift, tie)
+            H = Quadratic(
+                StoredCurvature(self.S) if fits else ProductCurvature(self.operator), shift, tie
+            )
             for j in open_ones:
                 found = minimise(H, C[at, j], mu, B[at, j], tol / 2)
                 B[at, j] = found.b
                 steps += found.steps
 
     def ridge(self, T: Floats, shift: float, tie: float) -> Floats:
-        """Give the minimisers for mu = 0 and right sides Xc'W T, of minimum norm."""
+        """Return the minimisers for mu = 0 and right sides Xc'W T, of minimum norm."""
         n, p = self.operator.shape
         tolerance = rank_tolerance(max(n, p), np.float64)
         if p <= n:
@@ -287,7 +298,7 @@ class ElasticNets:
         return np.asarray(self.operator.rmatmat(root[:, None] * A[:n]) + np.sqrt(tie) * A[n])
 
     def _negatively_tied_ridge(self, T: Floats, shift: float, tie: float) -> Floats:
-        """Correct the ridge without tie by Sherman-Morrison; H^-1 1 is a ridge too."""
+        """Correct the solution without tie by Sherman-Morrison; H^-1 1 is a ridge solution too."""
         p = self.operator.shape[1]
         sums = self.operator.matmat(np.ones((p, 1)))
         U = self.ridge(np.hstack([T, sums]), shift, 0.0)

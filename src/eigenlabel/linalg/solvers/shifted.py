@@ -1,14 +1,15 @@
 """Solve ``(M + s I) y = b`` for one symmetric positive semi-definite M and many shifts s.
 
-* A few shifts: one Cholesky factor each, p^3 / 3.
-* Many shifts: M = Z J Z' with J tridiagonal (LAPACK ``sytrd``, 4 p^3 / 3 in all); every shift is
-  then a tridiagonal solve, linear in p. That is accurate to eps * largest / smallest eigenvalue
-  of M + s I.
-* Shifts too small for that: a Cholesky factor of the matrix scaled to unit diagonal, which does
-  not mind badly scaled features, if its condition allows; else the eigendecomposition cut by the
-  rank rule, which gives the minimum-norm solution at s = 0.
+* A few shifts: one Cholesky factor for each, p^3 / 3.
+* Many shifts: M = Z J Z' with J tridiagonal (LAPACK ``sytrd``, 4 p^3 / 3 for all shifts); every
+  shift is then a tridiagonal solve, linear in p. The relative error is eps times the ratio of the
+  largest to the smallest eigenvalue of M + s I.
+* Shifts that are too small for that: a Cholesky factor of the matrix scaled to unit diagonal, on
+  which badly scaled features have no effect, if its condition allows. Otherwise the
+  eigendecomposition without the eigenvalues below the rank tolerance, which is the minimum-norm
+  solution at s = 0.
 
-A reduced system works in *rotated* coordinates ``Z'y``, in which inner products are the same.
+A reduced system works in *rotated* coordinates ``Z'y``, which leave inner products unchanged.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,18 +24,19 @@ from eigenlabel.linalg.numerics import EPS, rank_tolerance, significant
 from eigenlabel.linalg.operators import mirror, row_blocks
 from eigenlabel.linalg.threads import adapt_threads
 
-# A solve loses about eps * largest / smallest eigenvalue; what would lose more is treated apart.
+# A solve has a relative error of about eps * largest / smallest eigenvalue. Systems for which that
+# exceeds SAFE are treated separately.
 SAFE = float(np.sqrt(EPS))
-FEW_SHIFTS = 4
-COLUMNS = 1024  # that are rotated at once, so that their copy is small
-WORKSPACE = 32_000  # rows up to which SciPy's eigensolver can count its workspace
+FEW_SHIFTS = 4  # shifts for which one Cholesky factor each is faster than a reduction
+COLUMNS = 1024  # columns that are rotated at once, so that their copy is small
+WORKSPACE = 32_000  # rows up to which the size of SciPy's workspace fits in 32 bits
 
 
 @dataclass(frozen=True)
 class TridiagonalReduction:
     """M = Z J Z' with J tridiagonal and Z a product of Householder reflectors."""
 
-    reflectors: Floats  # (p, p - 1), as LAPACK stores them; what lies in the last row is unused
+    reflectors: Floats  # (p, p - 1), as LAPACK stores them; the last row is unused
     tau: Floats
     diagonal: Floats  # (p,)
     off_diagonal: Floats  # (p - 1,)
@@ -51,15 +53,15 @@ class TridiagonalReduction:
         return out
 
     def rotate(self, B: Floats) -> Floats:
-        """Z'B."""
+        """Return Z'B; 2 p^2 operations for each column."""
         return self._apply(B, "T")
 
     def restore(self, R: Floats) -> Floats:
-        """Z R."""
+        """Return Z R; 2 p^2 operations for each column."""
         return self._apply(R, "N")
 
     def solve(self, R: Floats, shift: float) -> Floats:
-        """Rotated (M + shift)^-1 of a rotated right-hand side."""
+        """Return ``(J + s I)^-1 R``, the rotated solution of a rotated right side; linear in p."""
         if len(self.diagonal) == 1:
             return np.asarray(R / (self.diagonal + shift)[:, None])
         _, _, y, info = lapack.dptsv(self.diagonal + shift, self.off_diagonal, R)
@@ -67,7 +69,7 @@ class TridiagonalReduction:
         return np.asarray(y)
 
     def extremes(self) -> tuple[float, float]:
-        """Give the smallest and the largest eigenvalue."""
+        """Return the smallest and the largest eigenvalue."""
         d, e = self.diagonal, self.off_diagonal
         if len(d) == 1:
             return float(d[0]), float(d[0])
@@ -76,17 +78,17 @@ class TridiagonalReduction:
                 float(sl.eigvalsh_tridiagonal(d, e, select="i", select_range=(i, i))[0])
                 for i in (0, len(d) - 1)
             ]
-        except np.linalg.LinAlgError:  # they may fail on eigenvalues that are all but equal
+        except np.linalg.LinAlgError:  # bisection may fail on nearly equal eigenvalues
             lam = sl.eigvalsh_tridiagonal(d, e, lapack_driver="sterf")
             ends = [float(lam[0]), float(lam[-1])]
         return ends[0], ends[1]
 
     def without_rotation(self) -> "TridiagonalReduction":
-        """Return J alone, for work in rotated coordinates: Z is as large as M."""
+        """Return J alone, for work in rotated coordinates; Z needs as much memory as M."""
         return replace(self, reflectors=self.reflectors[:0, :0].copy())
 
     def apply(self, R: Floats) -> Floats:
-        """Rotated M y of a rotated y."""
+        """Return J R, the rotated M y of a rotated y."""
         JR = self.diagonal[:, None] * R
         JR[:-1] += self.off_diagonal[:, None] * R[1:]
         JR[1:] += self.off_diagonal[:, None] * R[:-1]
@@ -111,15 +113,15 @@ def kept(lam: Floats, tolerance: float, shift: float) -> Bools:
 
 
 def own_copy(M: Floats) -> Floats:
-    """Copy M so that its transpose is in the order that LAPACK overwrites."""
+    """Return a copy of M whose transpose LAPACK can overwrite."""
     return np.array(M, dtype=float, order="C")
 
 
 def eigenvectors(M: Floats) -> tuple[Floats, Floats]:
     """Return ascending eigenvalues and the eigenvectors of a symmetric M, which is overwritten.
 
-    LAPACK's workspace takes two more arrays of its size. SciPy counts their 2 p^2 numbers in 32
-    bits; NumPy, which needs a copy of M, counts in 64.
+    Equivalent to ``numpy.linalg.eigh``. The workspace of LAPACK takes two more arrays of the size
+    of M. SciPy stores its size 2 p^2 in 32 bits; NumPy, which copies M, uses 64 bits.
     """
     adapt_threads()
     if len(M) > WORKSPACE:
@@ -132,22 +134,22 @@ def eigenvectors(M: Floats) -> tuple[Floats, Floats]:
 def diagonalise(
     M: Floats, tolerance: float, shift: float = 0.0, overwrite: bool = False
 ) -> tuple[Floats, Floats]:
-    """Return the eigenvectors (p, t) and eigenvalues (t,) that count beside a shift; 9 p^3 or so.
+    """Return the eigenvectors (p, t) and eigenvalues (t,) of M that count beside a shift.
 
-    With ``overwrite``, M is used as the workspace.
+    See :func:`kept`. Cost: about 9 p^3. If ``overwrite``, M is used as workspace.
     """
     if M.shape[0] == 0:
         return np.zeros((0, 0)), np.zeros(0)
     lam, Q = eigenvectors(M if overwrite else own_copy(M))
-    first = len(lam) - int(np.count_nonzero(kept(lam, tolerance, shift)))  # they ascend
+    first = len(lam) - int(np.count_nonzero(kept(lam, tolerance, shift)))  # lam is ascending
     return Q[:, first:], lam[first:]
 
 
 def tridiagonalise(M: Floats, overwrite: bool = False) -> TridiagonalReduction:
     """Reduce M to tridiagonal form; 4 p^3 / 3.
 
-    With ``overwrite``, the reflectors take the place of the diagonal and upper triangle of M, and
-    its lower triangle is left as it is.
+    If ``overwrite``, the reflectors replace the diagonal and upper triangle of M, and its lower
+    triangle is not changed.
     """
     p = M.shape[0]
     A = M if overwrite else own_copy(M)
@@ -156,20 +158,20 @@ def tridiagonalise(M: Floats, overwrite: bool = False) -> TridiagonalReduction:
         A.T, lower=1, lwork=64 * max(1, p), overwrite_a=1
     )
     _check_lapack("sytrd", info)
-    # Column j of Z starts at c[j + 1, j]. Seen from its second number on, the same memory has these
-    # starts on the diagonal, as LAPACK wants them, and no copy is needed.
+    # Reflector j starts at c[j + 1, j]. In the same memory without its first number, these starts
+    # are on the diagonal, as LAPACK expects them, so that no copy is needed.
     reflectors = c.ravel(order="F")[1 : 1 + p * (p - 1)].reshape(p, p - 1, order="F")
     return TridiagonalReduction(reflectors, tau, diagonal, off_diagonal)
 
 
 def _spectral_bound(M: Floats) -> float:
-    """Bound the largest eigenvalue from above by the largest absolute row sum."""
+    """Return an upper bound on the largest eigenvalue, the largest absolute row sum."""
     sums = (float(np.abs(M[rows]).sum(axis=1).max()) for rows in row_blocks(*M.shape))
     return max(sums, default=0.0)
 
 
 def _cholesky_solve(M: Floats, B: Floats, shift: float) -> Floats:
-    """Solve with a Cholesky factor, for shifts that make it safe."""
+    """Solve by a Cholesky factor, for shifts above SAFE times the largest eigenvalue."""
     shifted = own_copy(M)
     adapt_threads()
     shifted.flat[:: M.shape[0] + 1] += shift
@@ -179,7 +181,11 @@ def _cholesky_solve(M: Floats, B: Floats, shift: float) -> Floats:
 
 
 def careful_solve(M: Floats, B: Floats, shift: float, tolerance: float) -> Floats:
-    """Solve for a shift that may be too small: scaled Cholesky if it is sound, else by rank."""
+    """Solve ``(M + s I) y = B`` for a shift that may be too small for a Cholesky factor.
+
+    A Cholesky factor of the matrix scaled to unit diagonal is used if it is accurate, else the
+    eigenvalues above the rank tolerance, which is the minimum-norm solution at s = 0.
+    """
     return _careful_solve(lambda: own_copy(M), B, shift, tolerance)
 
 
@@ -195,9 +201,9 @@ def _careful_solve(
 
 
 def _scaled_cholesky_solve(M: Floats, B: Floats, shift: float) -> Floats | None:
-    """Solve by the Cholesky factor of M scaled to unit diagonal; return None if it is not sound.
+    """Solve by the Cholesky factor of M scaled to unit diagonal; M is overwritten.
 
-    M is overwritten.
+    Returns None if the factor does not exist or is not accurate.
     """
     M.flat[:: M.shape[0] + 1] += shift
     diagonal = np.diag(M)
@@ -217,15 +223,15 @@ def _scaled_cholesky_solve(M: Floats, B: Floats, shift: float) -> Floats | None:
 
 
 class ReducedSystem:
-    """M and one right-hand side, reduced once for known shifts, in rotated coordinates.
+    """M and one right side, reduced once for known shifts, in rotated coordinates.
 
     Parameters
     ----------
-    M : (p, p)
-    B : (p, k) right-hand side
-    shifts : those that will be asked for; infinity stands for the limit ``s y`` of growing s
+    M : (p, p) symmetric positive semi-definite
+    B : (p, k) right side
+    shifts : shifts that will be asked for; infinity stands for the limit of ``s y`` for growing s
     tolerance : relative rank tolerance
-    overwrite : M may be used as the workspace; the reflectors then take its place
+    overwrite : whether M may be used as workspace; the reflectors then replace it
     """
 
     def __init__(
@@ -246,7 +252,7 @@ class ReducedSystem:
             doubtful = [s for s in doubtful if lam_min + s <= SAFE * (lam_max + s)]
 
         def fresh() -> Floats:
-            """Return M anew, from the triangle that the reduction has left."""
+            """Return a copy of M, from the triangle that the reduction did not change."""
             copy = mirror(own_copy(A.T))
             copy.flat[:: len(copy) + 1] = diagonal
             return copy
@@ -256,11 +262,11 @@ class ReducedSystem:
         }
 
     def drop_rotation(self) -> None:
-        """Forget Z, which is as large as M; rotated solutions need J alone."""
+        """Discard Z, which is as large as M; rotated solutions need J alone."""
         self.reduction = self.reduction.without_rotation()
 
     def solve(self, shift: float) -> Floats:
-        """Give the rotated solution for one of the shifts."""
+        """Return the rotated solution (p, k) for one of the shifts."""
         if np.isinf(shift):
             return self.R
         if shift in self._special:
@@ -269,12 +275,12 @@ class ReducedSystem:
 
 
 class ShiftedSystem:
-    """One symmetric positive semi-definite M, solved for many shifts and right-hand sides.
+    """One symmetric positive semi-definite M, for many shifts and right sides.
 
     Parameters
     ----------
-    M : (p, p), kept, not changed
-    tolerance : relative rank tolerance of ``rank_tolerance``
+    M : (p, p), stored and not changed
+    tolerance : relative rank tolerance, by default that of a float64 matrix of the size of M
     """
 
     def __init__(self, M: Floats, tolerance: float | None = None) -> None:
@@ -283,7 +289,11 @@ class ShiftedSystem:
         self.tolerance = rank_tolerance(size, np.float64) if tolerance is None else tolerance
 
     def solve(self, B: Floats, shifts: Sequence[float]) -> Floats:
-        """Give (len(shifts), p, k): ``(M + s I)^-1 B``, of minimum norm where that is singular."""
+        """Return ``(M + s I)^-1 B`` for all shifts (len(shifts), p, k).
+
+        Solutions of singular equations have minimum norm. Equivalent to
+        ``scipy.linalg.solve(M + s I, B)`` for each shift.
+        """
         if self.M.shape[0] == 0:
             return np.zeros((len(shifts), *B.shape))
         distinct = sorted(set(shifts))
