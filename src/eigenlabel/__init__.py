@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from eigenlabel import catalogue, datasets, metrics, model_selection, preprocessing, thresholds
+from eigenlabel import datasets, metrics, model_selection, preprocessing, thresholds
 from eigenlabel._version import __version__ as __version__
 from eigenlabel.estimators.agreement.fasttag import FastTag
 from eigenlabel.estimators.agreement.homogeneity import HomogeneityAnalysis
@@ -93,6 +93,7 @@ __all__ = [
 ]
 
 _LAZY = (
+    "catalogue",
     "comparison",
     "distributed",
     "experiment",
