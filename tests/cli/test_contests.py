@@ -6,6 +6,7 @@ import pytest
 
 from eigenlabel import SharedSubspaceClassifier
 from eigenlabel.cli import main
+from eigenlabel.cli.contests import print_contest
 from eigenlabel.experiment import Data, Method, Splits
 from eigenlabel.reproduce import CONTESTS, get_table
 from protocols import planted_views
@@ -39,3 +40,33 @@ def test_the_command_prints_a_contest_and_writes_its_page(tmp_path, monkeypatch,
     assert main([*words, "--methods", "nobody"]) == 2
     with pytest.raises(ValueError, match="No method 'nobody' in kgha-table7; there are: r-KMLR"):
         small_contest().protocol(methods=["nobody"])
+
+
+def make_records(contest):
+    """Return records in which the reference method is better on every split."""
+    return [
+        {
+            "data": data,
+            "method": method,
+            "split": split,
+            "metrics": dict.fromkeys(contest.all_metrics(), value + split / 1000),
+        }
+        for data in contest.data
+        for method, value in zip(contest.runnable(), [0.5, 0.4, 0.3], strict=False)
+        for split in range(8)
+    ]
+
+
+def test_a_contest_prints_our_results_those_of_the_paper_and_a_summary(capsys):
+    contest = next(iter(CONTESTS.values()))
+    for form in ("text", "markdown"):
+        print_contest(contest, make_records(contest), form)
+        out = capsys.readouterr().out
+        assert out.startswith(contest.title)
+        for metric in contest.metrics.values():
+            assert f"The paper's {metric} in percent, on its own data:" in out
+            assert f"Kendall's tau of the orders of methods by {metric}:" in out
+            assert f"{metric}: {contest.reference} against another method, for the findings" in out
+        note = f"note: {contest.notes[0]}"
+        assert (f"- {note}" in out) == (form == "markdown")
+        assert note in out

@@ -99,12 +99,7 @@ def test_best_cells_are_bold():
     ]
     shown = report.table("t", columns, rows, best=[None, "max", "min", "max", None])
     html = report.render(report.page("t", [shown]))
-    assert bold(html) == [
-        "0.700",
-        "0.700",
-        "1",
-        "0.7 %",
-    ]  # cells with the same text are equally good
+    assert bold(html) == ["0.700", "0.700", "1", "0.7 %"]  # equal texts are equally good
     assert '<td class="number">\u2013</td>' in html
 
 

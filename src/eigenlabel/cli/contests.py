@@ -75,8 +75,8 @@ def _verdicts(contest: Contest, rows: Sequence[Standing], metric: str) -> str:
     """Return a sentence on the findings of the paper on all its data sets: how many hold here."""
     found = Counter(row.verdict for row in rows if row.verdict)
     return (
-        f"{metric}: {contest.reference} against another method. Of the {sum(found.values())} "
-        f"findings that the paper has on all its data sets, tested on each data set here, "
-        f"{found['holds']} hold, {found['reversed']} are reversed, and {found['open']} are open "
-        f"(p >= {LEVEL:g})."
+        f"{metric}: {contest.reference} against another method, for the findings that the paper "
+        f"has on all its data sets, tested on each data set here: {found['holds']} of "
+        f"{sum(found.values())} findings hold, {found['reversed']} are reversed, and "
+        f"{found['open']} are open (p >= {LEVEL:g})."
     )
