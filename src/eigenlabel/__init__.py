@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from eigenlabel import datasets, metrics, model_selection, preprocessing, thresholds
+from eigenlabel import catalogue, datasets, metrics, model_selection, preprocessing, thresholds
 from eigenlabel._version import __version__ as __version__
 from eigenlabel.estimators.agreement.fasttag import FastTag
 from eigenlabel.estimators.agreement.homogeneity import HomogeneityAnalysis
@@ -93,7 +93,6 @@ __all__ = [
 ]
 
 _LAZY = (
-    "catalogue",
     "comparison",
     "distributed",
     "experiment",
@@ -104,7 +103,7 @@ _LAZY = (
 
 
 def __getattr__(name: str) -> Any:
-    """Import a module when it is first used, because its imports take time."""
+    """Import the modules around experiments when they are first asked for."""
     if name in _LAZY:
         return import_module(f"eigenlabel.{name}")
     raise AttributeError(f"module 'eigenlabel' has no attribute {name!r}")
