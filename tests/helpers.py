@@ -182,3 +182,22 @@ def masked_objective(X, T, observed, U, alpha, beta, r):
     off = U - left[:, :r] @ (left[:, :r].T @ U)
     value = np.sum(R**2) / N + alpha * np.sum(s[r:] ** 2) + beta * np.sum(U**2)
     return value, 2 * X.T @ R / N + 2 * alpha * off + 2 * beta * U
+
+
+def with_spectrum(n, d, condition, rng):
+    """Draw X whose centred singular values fall from 1 to 1 / condition."""
+    k = min(n, d)
+    Q = np.linalg.qr(np.column_stack([np.ones(n), rng.standard_normal((n, min(k, n - 1)))]))[0]
+    V = np.linalg.qr(rng.standard_normal((d, d)))[0][:, : Q.shape[1] - 1]
+    return Q[:, 1:] * np.logspace(0, -np.log10(condition), Q.shape[1] - 1) @ V.T + 3.0
+
+
+def true_residuals(factor, T, shifts, found):
+    """|b - (A + s) x| / |b| by dense algebra."""
+    X = factor.operator.matmat(np.eye(factor.operator.shape[1]))
+    w = np.ones(len(X)) if factor.operator.weights is None else factor.operator.weights
+    Tc = T - w @ T / w.sum() if factor.centre else T
+    b = X.T @ (w[:, None] * Tc)
+    A = X.T @ (w[:, None] * X)
+    left = [b - A @ x - w.sum() * s * x for s, x in zip(shifts, found, strict=True)]
+    return np.linalg.norm(left, axis=1) / np.linalg.norm(b, axis=0)

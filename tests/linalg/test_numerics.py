@@ -1,3 +1,5 @@
+"""The rules of rank, sign and equal eigenvalues."""
+
 import numpy as np
 import pytest
 
@@ -5,7 +7,9 @@ from eigenlabel.linalg.numerics import (
     descending_eigh,
     fix_signs,
     positive_count,
+    positive_qr,
     rank_tolerance,
+    significant,
     turn_equal,
 )
 
@@ -66,3 +70,20 @@ def test_eigenvalues_are_not_equal_in_chains(rng):
     W = turn_equal(values, Q)
     spread = np.abs(W.T @ Q * (values - 1) @ (W.T @ Q).T - np.diag(values - 1)).max()
     assert spread <= 16 * 200 * np.finfo(float).eps
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_significant_values_are_relative_and_positive(scale):
+    values = scale * np.array([2.0, 1e-5, 1e-13, 0.0, -1.0])
+    assert significant(values, 1e-10).tolist() == [True, True, False, False, False]
+    assert not significant(0 * values, 1e-10).any()
+    assert not significant(-np.abs(values), 1e-10).any()
+    assert significant(np.zeros(0), 1e-10).shape == (0,)
+
+
+def test_positive_qr_is_a_qr_decomposition(rng):
+    A = rng.standard_normal((7, 3))
+    Q, R = positive_qr(A)
+    np.testing.assert_allclose(Q @ R, A, atol=1e-13)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(3), atol=1e-13)
+    assert (np.diag(R) > 0).all()

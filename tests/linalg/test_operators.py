@@ -1,3 +1,5 @@
+"""Centred matrices as products, against dense matrices."""
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -127,3 +129,16 @@ def test_a_full_sparse_column_is_centred_to_the_last_digit(rng):
     X = rng.standard_normal((30, 3)) + np.array([1.7e9, 0, 0])
     op = CentredOperator(sp.csr_array(X))
     np.testing.assert_allclose(op.rmatmat(np.ones((30, 1))), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "7"])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_threaded_products_are_the_products(rng, monkeypatch, threads, transposed):
+    A = sp.random_array((60, 40), density=0.1, rng=rng, format="csr")
+    A = A.T if transposed else A
+    monkeypatch.setattr(operators, "PARALLEL", 1)
+    monkeypatch.setenv("OMP_NUM_THREADS", threads)
+    for columns in (1, 5):
+        B = rng.standard_normal((A.shape[1], columns))
+        found = operators.sparse_product(A, B)
+        np.testing.assert_allclose(found, A.toarray() @ B, atol=1e-13)

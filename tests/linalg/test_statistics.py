@@ -1,3 +1,5 @@
+"""Additive statistics against the sums they stand for."""
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -101,7 +103,7 @@ def test_each_part_left_out(parts):
                 np.testing.assert_allclose(getattr(found, name), wanted, atol=1e-11)
 
 
-def test_blocks_wait_and_give_the_same(parts, monkeypatch):
+def test_blocks_that_wait_have_the_same_statistics(parts, monkeypatch):
     X, T, w, _, _, _ = parts
     Y = T > 0
     whole = Block(X, Y, w).statistics()

@@ -1,10 +1,9 @@
-"""Ridge regressions whose labels have samples of their own, against one label after another."""
+"""Ridge regressions whose targets are observed on different samples, against one after another."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from eigenlabel.linalg.cells import Cells, MaskedOperator, number_patterns
 from eigenlabel.linalg.factors.covariance import CovarianceFactor
 from eigenlabel.linalg.factors.factorise import factorise
 from eigenlabel.linalg.factors.gram import GramFactor
@@ -23,7 +22,7 @@ def make_factor(X, observed, route, weights=None, centre=True):
 
 @pytest.fixture
 def observed(rng):
-    """Five labels: two with the same samples, one on all, one on some, one never observed."""
+    """Five columns: two on the same samples, one on all, one on some, one never observed."""
 
     def draw(n):
         M = rng.random((n, 5)) < 0.7
@@ -100,29 +99,10 @@ def test_everything_observed_is_the_plain_factor(X, rng):
         np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("centre", [False, True])
-def test_the_operator_is_symmetric_and_dense_algebra(rng, observed, centre):
-    X, M, w = rng.standard_normal((15, 4)) + 2, observed(15), rng.uniform(0.5, 2, 15)
-    cells = Cells(M, w)
-    operator = MaskedOperator(CentredOperator(X, w, centre), cells, centre)
-    P, R = rng.standard_normal((2, 4, 5))
-    product, curvature = operator.normal(P)
-    for j in range(5):
-        o = M[:, j]
-        if not o.any():
-            np.testing.assert_array_equal(product[:, j], 0)
-            continue
-        Xo = X[o] - (w[o] @ X[o] / w[o].sum() if centre else 0)
-        np.testing.assert_allclose(product[:, j], Xo.T @ (w[o] * (Xo @ P[:, j])), atol=1e-10)
-        np.testing.assert_allclose(curvature[j], P[:, j] @ product[:, j], atol=1e-10)
-    dots = np.einsum("ij,ij->j", R, product), np.einsum("ij,ij->j", P, operator.normal(R)[0])
-    np.testing.assert_allclose(*dots, atol=1e-10)
-
-
-def test_labels_go_in_groups_that_fit_in_memory(rng, observed):
+def test_columns_are_solved_in_groups_that_fit_in_memory(rng, observed):
     X, M, T = rng.standard_normal((30, 6)), observed(30), rng.standard_normal((30, 5))
     operator = CentredOperator(X)
-    column = 8.0 * (8 * 6 + 2 * 30)  # bytes of one label with two shifts
+    column = 8.0 * (8 * 6 + 2 * 30)  # bytes of one column with two shifts
     limits = (np.inf, 2 * 6 * 5 * 8 + 2 * column)
     found = [
         MaskedFactor(KrylovFactor(operator, tol=1e-13, max_memory=limit), M)
@@ -138,7 +118,7 @@ def test_a_sample_without_weight_is_not_observed(rng, observed):
     w = np.ones(30)
     w[::3] = 0
     kept = w > 0
-    M[kept, 3] = False  # all samples that this label is observed on are without weight
+    M[kept, 3] = False  # this column is observed on samples of weight zero only
     for route in ROUTES:
         weighted, rest = make_factor(X, M, route, w), make_factor(X[kept], M[kept], route)
         a, b = weighted.solve(T, [0.1]).coefficients[0], rest.solve(T[kept], [0.1]).coefficients[0]
@@ -167,7 +147,7 @@ def test_held_out_scores_are_those_of_a_fit_to_the_rest(rng, observed, route, we
         for i, (U, b) in enumerate(weights):
             np.testing.assert_allclose(block.settle(scores[i])[0], X[test] @ U + b, atol=1e-8)
         np.testing.assert_allclose(inner[0, 0], weights[0][0].T @ weights[1][0], atol=1e-8)
-        # Combined weights of labels with samples of their own get intercepts of their own.
+        # Combinations of columns with different samples have intercepts of their own.
         C = rng.standard_normal((5, 5))
         U = weights[0][0] @ C
         b = masked_intercept(X[train], T[train], M[train], U, part) if centre else 0.0
@@ -184,10 +164,3 @@ def test_parts_go_by_the_rank_rule_of_the_whole(rng, route):
     X = rng.standard_normal((20, 30)).astype(np.float32)
     base = factorise(CentredOperator(X), True, route)
     assert base.restrict(np.arange(5)).tolerance == base.tolerance
-
-
-def test_patterns_are_numbered():
-    M = np.array([[1, 0, 1, 0], [0, 1, 0, 1], [1, 1, 1, 0]], dtype=bool)
-    found = number_patterns(M)
-    assert found[0] == found[2]
-    assert len(set(found.tolist())) == 3

@@ -1,3 +1,5 @@
+"""Direct solves for one matrix and many shifts."""
+
 import numpy as np
 import pytest
 
