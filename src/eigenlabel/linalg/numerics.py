@@ -15,7 +15,7 @@ from eigenlabel.linalg.ties import SAFETY, same_as_next
 
 EPS = float(np.finfo(np.float64).eps)
 
-# Memory budgets. Larger blocks are hardly faster; smaller ones pay for more calls.
+# Memory budgets. Larger blocks are hardly faster, and smaller ones are slower.
 BLOCK_BYTES = 32 * 2**20  # rows of a matrix that are processed together
 WAITING_BYTES = 16 * 2**20  # rows that wait until their statistics are collected together
 GRAM_BYTES = 64 * 2**20  # Gram matrix of the features that elastic nets have needed so far

@@ -141,7 +141,7 @@ def same_scores(ordered: Floats) -> Any:
     """Return where descending scores (..., n) equal the next one (..., n - 1), up to rounding.
 
     A threshold between two such scores would decide by their last digits. The bound is that of
-    ``score_rounding``, but with the larger quartile, which sorted scores have at hand.
+    ``score_rounding``, but with the larger quartile, which is known for sorted scores.
     """
     n = ordered.shape[-1]
     share = _score_share(ordered.dtype)

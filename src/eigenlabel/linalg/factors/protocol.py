@@ -43,7 +43,7 @@ class Side(Protocol):
     Attributes
     ----------
     n_iter : iterations of the last solve, 1 for direct solvers
-    shortfall : accuracy that the last solve or eigenproblem missed, or None
+    shortfall : accuracy that a solve or the eigenproblem missed, or None; the last one of several
     """
 
     n_iter: int
