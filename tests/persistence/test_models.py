@@ -66,7 +66,7 @@ NAMES = [n for n in METHODS if n.endswith("MLkNN") or "+" not in n or n == "mddm
 NAMES += ["CCA+Ridge", "mddm:MDDM_p+SVM-rbf"]
 
 
-@pytest.mark.filterwarnings("ignore:Top.* gives all")  # there are only four labels
+@pytest.mark.filterwarnings("ignore:Top.* predicts all")  # of five labels here
 @pytest.mark.filterwarnings("ignore:LIBLINEAR stopped")  # ASO_SVM at the smallest alphas
 @pytest.mark.parametrize("name", NAMES)
 def test_every_method_predicts_the_same_after_loading(name, data, tmp_path):
@@ -118,7 +118,7 @@ def test_every_preparation_is_saved_and_loaded(kind, data, tmp_path):
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
 
 
-@pytest.mark.filterwarnings("ignore:Top.* gives all")  # there are only four labels
+@pytest.mark.filterwarnings("ignore:Top.* predicts all")  # of five labels here
 @pytest.mark.parametrize("rule", RULES)
 def test_every_threshold_rule_is_saved_and_loaded(rule, data, tmp_path):
     model = make("ridge", {"threshold": rule, "betas": [0.1]}).fit(data.X, data.Y)

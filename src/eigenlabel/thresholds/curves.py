@@ -1,35 +1,49 @@
-"""What each cut of a sorted score column would predict and hit.
+"""The predictions and hits of every cut of sorted scores.
 
-A cut predicts the samples with the highest scores. F1 and its relatives grow with the hits and
-fall with the predictions, so the best cut lies right below a positive sample: one candidate per
-positive, and one that predicts nothing. Tied scores are never cut apart.
+A cut predicts the samples with the highest scores. F1 and related metrics increase with the hits
+and decrease with the predictions, so the best cut lies directly below a positive sample. There is
+one candidate for each positive, and one that predicts nothing. Cuts never separate tied scores.
 """
 
 import numpy as np
 
+from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.ties import WEIGHED, same_scores
 
 
 class CutCurves:
-    """Candidate cuts of many score columns at once, for one label matrix.
+    """The candidate cuts of several sets of scores for one label matrix.
 
     Parameters
     ----------
-    scores : (g, m, n) g sets of scores, samples last
-    truth : (m, n) boolean
-    weights : (n,) positive or None
+    scores : ndarray of shape (g, m, n)
+        The g sets of scores, with samples last.
+    truth : ndarray of shape (m, n), bool
+        The true labels.
+    weights : ndarray of shape (n,), default=None
+        Positive sample weights, or None if all samples count equally.
 
     Attributes
     ----------
-    hits, predicted : (g, c) weight of hits and of predictions, c = sum of positives + m
-    count : (g, c) number of samples predicted
-    positives : (m,) weight of the positives of each label
-    starts : (m,) where the candidates of each label begin; the first one predicts nothing
+    sorted : ndarray of shape (g, m, n)
+        The scores in descending order.
+    label : ndarray of shape (c,)
+        The label of each candidate, where c is the number of all positives plus m.
+    starts : ndarray of shape (m,)
+        The position of the first candidate of each label, which predicts nothing.
+    count : ndarray of shape (g, c)
+        The number of samples that each candidate predicts.
+    predicted : ndarray of shape (g, c)
+        The weight of these samples.
+    hits : ndarray of shape (g, c)
+        The weight of the positives among these samples.
+    positives : ndarray of shape (m,)
+        The weight of the positives of each label.
+    tied : bool
+        Whether any scores of a label are tied.
     """
 
-    def __init__(
-        self, scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None = None
-    ) -> None:
+    def __init__(self, scores: Floats, truth: Bools, weights: Floats | None = None) -> None:
         g, m, _ = scores.shape
         order = np.argsort(scores, axis=-1)[..., ::-1]
         self.sorted = np.take_along_axis(scores, order, axis=-1)  # descending
@@ -55,8 +69,8 @@ class CutCurves:
             gain = hit if weights is None else hit * weights[order]
             self.hits = self._read(np.cumsum(gain, axis=-1, dtype=float))
 
-    def _tie_ends(self, rank: np.ndarray, label: np.ndarray) -> np.ndarray:
-        """Move each cut below all samples tied with its positive."""
+    def _tie_ends(self, rank: Ints, label: Ints) -> Ints:
+        """Move each cut below all samples that are tied with its positive."""
         same = same_scores(self.sorted)
         self.tied = bool(same.any())
         if not self.tied:
@@ -67,43 +81,43 @@ class CutCurves:
         end = np.minimum.accumulate(end[..., ::-1], axis=-1)[..., ::-1]
         return end[np.arange(len(end))[:, None], label, rank - 1]
 
-    def _read(self, cumulative: np.ndarray) -> np.ndarray:
-        """Give a cumulative sum at each candidate, zero where nothing is predicted."""
+    def _read(self, cumulative: Floats) -> Floats:
+        """Return a cumulative sum at each candidate, zero where nothing is predicted."""
         g = np.arange(len(cumulative))[:, None]
         value = cumulative[g, self.label, np.maximum(self.count, 1) - 1]
         return np.where(self.count == 0, 0.0, value)
 
-    def f1(self) -> np.ndarray:
-        """Give F1 of each candidate (g, c), 0 for neither a positive nor a prediction."""
+    def f1(self) -> Floats:
+        """Return F1 of each candidate (g, c), 0 if there is neither a positive nor a prediction."""
         total = self.predicted + self.positives[self.label]
-        return 2 * self.hits / np.where(total == 0, 1.0, total)
+        return np.asarray(2 * self.hits / np.where(total == 0, 1.0, total))
 
-    def best(self, value: np.ndarray) -> np.ndarray:
-        """Return the candidate (g, m) of largest value per label; of equal ones the lowest cut.
+    def best(self, value: Floats) -> Ints:
+        """Return the candidate (g, m) of each label with the largest value.
 
-        Values are equal up to the rounding of sums of weights.
-        A label without positives has one candidate and is never predicted.
+        Of values that are equal up to the rounding of sums of weights, the lowest cut wins. A label
+        without positives has one candidate and is never predicted.
         """
         limit = np.maximum.reduceat(value, self.starts, axis=1)
         limit -= WEIGHED * np.maximum.reduceat(np.abs(value), self.starts, axis=1)
         index = np.where(value >= limit[:, self.label], np.arange(value.shape[1]), -1)
-        return np.maximum.reduceat(index, self.starts, axis=1)
+        return np.asarray(np.maximum.reduceat(index, self.starts, axis=1))
 
-    def at(self, array: np.ndarray, candidate: np.ndarray) -> np.ndarray:
-        """Pick (g, m) values of a (g, c) array."""
+    def at(self, array: Floats, candidate: Ints) -> Floats:
+        """Return the values (g, m) of an array (g, c) at the chosen candidates."""
         return np.take_along_axis(array, candidate, axis=1)
 
-    def thresholds(self, candidate: np.ndarray) -> np.ndarray:
-        """Give the threshold (g, m) of each candidate."""
-        return cut_thresholds(self.sorted, self.at(self.count, candidate))
+    def thresholds(self, candidate: Ints) -> Floats:
+        """Return the thresholds (g, m) of the chosen candidates."""
+        return cut_thresholds(self.sorted, np.take_along_axis(self.count, candidate, axis=1))
 
 
-def cut_thresholds(ordered: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Give thresholds t such that ``score > t`` holds for just the ``count`` highest scores.
+def cut_thresholds(ordered: Floats, count: Ints) -> Floats:
+    """Return thresholds t such that ``score > t`` holds for exactly the ``count`` highest scores.
 
-    ``ordered`` is (..., n), descending; ``count`` (...,) must not cut ties apart. The threshold is
-    the middle of the gap; +inf predicts nothing, -inf everything. Scores of -inf stand for samples
-    that are not observed and have no part in it.
+    ``ordered`` (..., n) is descending, and ``count`` (...,) must not separate ties. The threshold
+    is the middle of the gap; +inf predicts nothing, -inf everything. Scores of -inf stand for
+    samples that are not observed and are ignored.
     """
     n = ordered.shape[-1]
     above = np.take_along_axis(ordered, np.maximum(count - 1, 0)[..., None], axis=-1)[..., 0]

@@ -8,7 +8,8 @@ import scipy.sparse as sp
 
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Floats
-from eigenlabel.thresholds.rules import Rule, Zero
+from eigenlabel.thresholds.rule import Rule
+from eigenlabel.thresholds.rules import Zero
 
 
 def decide(
@@ -32,6 +33,7 @@ def join_decisions(parts: Sequence[Any]) -> Any:
     """Return the decisions about pieces of rows as one array, sparse if they are sparse."""
     if len(parts) == 1:
         return parts[0]
-    if sp.issparse(parts[0]):
-        return type(parts[0])(sp.vstack(parts, format="csr"))
-    return np.concatenate(parts)
+    first: Any = parts[0]
+    if isinstance(first, np.ndarray):
+        return np.concatenate(parts)
+    return type(first)(sp.vstack(parts, format="csr"))

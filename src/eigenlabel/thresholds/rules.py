@@ -1,217 +1,120 @@
-"""Rules that turn scores into label sets. They see arrays, never X.
+"""The rules of the library, by name.
 
-A rule has two verbs: ``fit`` gives one threshold per label from scores and true labels (held-out
-scores, if it is to mean anything on new data), ``decide`` gives label sets. Every rule compares
-all cuts of the sorted scores (:class:`Mixed` by a climb, the others at once), never cuts tied
-scores apart, and predicts a label that never occurs for nobody.
+Every rule compares all cuts of the sorted scores (:class:`Mixed` by ascent, the others at once),
+never separates tied scores, and never predicts a label that does not occur.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from eigenlabel.inputs.validation import (
-    check_number,
-    check_row_weights,
-    check_scores,
-    takes_weights,
-)
+from eigenlabel.inputs.parameters import check_number
 from eigenlabel.inputs.warning import warn
-from eigenlabel.labels.checks import check_observed_labels
+from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.ties import WEIGHED, nearest_first, same_scores, score_rounding
 from eigenlabel.thresholds.curves import CutCurves, cut_thresholds
+from eigenlabel.thresholds.rule import Rule
 
 
-def top_labels(scores: np.ndarray, k: int) -> np.ndarray:
-    """Give the positions (n, k) of the highest scores of each row, best first.
+def top_labels(scores: Floats, k: int) -> Ints:
+    """Return the labels with the highest scores of each sample, the best first.
 
-    Ties, up to rounding, go to the first label. Linear in the number of labels.
+    Scores that are equal up to rounding go to the first label. The cost is linear in the number of
+    labels.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_labels)
+        The scores.
+    k : int
+        The number of labels; all labels are returned if there are fewer.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples, k)
+        The positions of the labels.
     """
     k = min(k, scores.shape[1])
     return nearest_first(-scores, k, score_rounding(scores))
 
 
-def _defined_last(cls: type, *names: str) -> set[str]:
-    """Return those of some methods that the first class in the order of resolution defines."""
-    found = ({name for name in names if name in vars(base)} for base in cls.__mro__)
-    return next(filter(None, found))
-
-
-@dataclass(frozen=True)
-class Rule:
-    """Base of the rules: thresholds are per label, decisions ``scores > thresholds``.
-
-    A rule of your own is a subclass that implements ``fit(scores, Y)`` or, to be fast in a grid
-    search, ``fit_grid``; the other one follows from it. It takes ``sample_weight`` if samples are
-    weighted. Settings are fields of a frozen dataclass.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> import numpy as np
-    >>> from eigenlabel import SharedSubspaceClassifierCV
-    >>> from eigenlabel.datasets import make_shared_subspace
-    >>> from eigenlabel.thresholds import Rule
-    >>> @dataclass(frozen=True)
-    ... class Quantile(Rule):
-    ...     level: float = 0.8
-    ...
-    ...     def fit(self, scores, Y):
-    ...         return np.quantile(scores, self.level, axis=0)
-    >>> data = make_shared_subspace(random_state=0)
-    >>> model = SharedSubspaceClassifierCV(threshold=Quantile(0.9)).fit(data.X, data.Y)
-    >>> bool(np.allclose(model.thresholds_, np.quantile(model.oof_scores_, 0.9, axis=0)))
-    True
-    """
-
-    name: ClassVar[str] = "custom"
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if _defined_last(cls, "fit", "fit_grid") == {"fit_grid"}:
-            cls.fit = Rule.fit  # type: ignore[method-assign]  # a parent's would be another rule's
-
-    def fit(self, scores: Any, Y: Any, sample_weight: np.ndarray | None = None) -> np.ndarray:
-        """Return the thresholds (m,) for scores (n, m) of a 0/1 label matrix (n, m).
-
-        Cells of Y that are NaN were not observed: a label's threshold is fitted to the others.
-        Samples of weight zero count as absent.
-        """
-        Y, observed = check_observed_labels(Y, "Y")
-        scores = check_scores("scores", scores, Y.shape)
-        sample_weight = check_row_weights(sample_weight, len(Y))
-        if sample_weight is not None and not sample_weight.all():
-            used = sample_weight > 0
-            observed = None if observed is None else observed[used]
-            scores, Y, sample_weight = scores[used], Y[used], sample_weight[used]
-        if not len(Y):
-            raise ValueError(
-                "No samples, or none of positive weight: thresholds need at least one."
-            )
-        grid = np.ascontiguousarray(scores.T)[None]
-        truth = np.ascontiguousarray(Y.T)
-        cells = None if observed is None else observed.T
-        return self._find_grid_by_grid(grid, truth, sample_weight, cells)[0]
-
-    def fit_observed(
-        self,
-        scores: np.ndarray,
-        truth: np.ndarray,
-        weights: np.ndarray | None,
-        observed: np.ndarray,
-    ) -> np.ndarray:
-        """Give thresholds (g, m) for g sets of scores (g, m, n) of which ``observed`` (m, n) count.
-
-        A label that is never observed gets +inf and is predicted for nobody.
-        """
-        known = observed.any(axis=1)
-        out = np.full(scores.shape[:2], np.inf)
-        if known.any():
-            # Scores of -inf are below every cut.
-            counting = np.where(observed[known], scores[:, known], -np.inf)
-            out[:, known] = self.fit_grid(counting, truth[known] & observed[known], weights)
-        return out
-
-    def fit_grid(
-        self, scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None
-    ) -> np.ndarray:
-        """Return thresholds (g, m) for g sets of scores (g, m, n) at once."""
-        raise NotImplementedError(
-            f"{type(self).__name__} finds no thresholds: implement fit(scores, Y) or fit_grid."
-        )
-
-    def find_thresholds(
-        self, scores: np.ndarray, Y: np.ndarray, sample_weight: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Return what ``fit`` returns, and check it if a subclass has its own ``fit``."""
-        if type(self).fit is Rule.fit:
-            return self.fit(scores, Y, sample_weight)
-        if sample_weight is not None and not takes_weights(self.fit):
-            raise ValueError(
-                f"{type(self).__name__}.fit takes no sample_weight: add it, or fit without weights."
-            )
-        Y = Y.astype(int) if Y.dtype == bool else Y
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        found = np.array(self.fit(scores, Y, **weights), dtype=float)
-        if found.shape != (Y.shape[1],):
-            raise ValueError(
-                f"{type(self).__name__}.fit must return one threshold for each label, shape "
-                f"({Y.shape[1]},); it returned shape {found.shape}."
-            )
-        found[np.isnan(Y).all(axis=0)] = np.inf  # a label that is never observed
-        return found
-
-    def find_grid(
-        self,
-        scores: np.ndarray,
-        truth: np.ndarray,
-        weights: np.ndarray | None,
-        observed: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Return thresholds (g, m) for g sets of scores (g, m, n), of which ``observed`` count.
-
-        Of ``fit`` and the methods for grids, the one that the last subclass defines is called.
-        ``fit`` is called for one set of scores after the other, with NaN in Y where a label was not
-        observed.
-        """
-        names = ("fit", "fit_grid", "fit_observed")[: 2 if observed is None else 3]
-        if _defined_last(type(self), *names) != {"fit"} or type(self).fit is Rule.fit:
-            return self._find_grid_by_grid(scores, truth, weights, observed)
-        Y = (truth if observed is None else np.where(observed, truth, np.nan)).T
-        return np.array([self.find_thresholds(each.T, Y, weights) for each in scores])
-
-    def _find_grid_by_grid(
-        self,
-        scores: np.ndarray,
-        truth: np.ndarray,
-        weights: np.ndarray | None,
-        observed: np.ndarray | None,
-    ) -> np.ndarray:
-        """Return thresholds (g, m) without the ``fit`` of a subclass, which may be the caller."""
-        if observed is None:
-            return self.fit_grid(scores, truth, weights)
-        if "fit_observed" in _defined_last(type(self), "fit_grid", "fit_observed"):
-            return self.fit_observed(scores, truth, weights, observed)
-        return Rule.fit_observed(self, scores, truth, weights, observed)
-
-    def decide(self, scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-        """Give boolean label sets (n, m)."""
-        return scores > thresholds
-
-
 @dataclass(frozen=True)
 class Zero(Rule):
-    """Threshold zero, the least-squares decision for +-1 targets."""
+    """Decide by the threshold zero, the least-squares decision for targets of +1 and -1.
+
+    Attributes
+    ----------
+    name : str
+        The name of the rule, "zero".
+    """
 
     name: ClassVar[str] = "zero"
 
     def fit_grid(
         self,
-        scores: np.ndarray,
-        truth: np.ndarray,  # noqa: ARG002
-        weights: np.ndarray | None,  # noqa: ARG002
-    ) -> np.ndarray:
-        """Give zeros."""
+        scores: Floats,
+        truth: Bools,  # noqa: ARG002
+        weights: Floats | None,  # noqa: ARG002
+    ) -> Floats:
+        """Return thresholds of zero.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_sets, n_labels, n_samples)
+            The sets of scores, of which only the shape is used.
+        truth : ndarray of shape (n_labels, n_samples), bool
+            The true labels, which are not used.
+        weights : ndarray of shape (n_samples,) or None
+            The sample weights, which are not used.
+
+        Returns
+        -------
+        thresholds : ndarray of shape (n_sets, n_labels)
+            Zeros.
+        """
         return np.zeros(scores.shape[:2])
 
 
 @dataclass(frozen=True)
 class PerLabelF1(Rule):
-    """The F1 optimum of each label (papers 000 and 001).
+    """Decide by the threshold of each label with the best F1 (Ji et al. 2008 and 2010).
 
-    Of equal optima the lowest threshold wins, as in the authors' code. With ``fbr`` in (0, 1] a
-    label whose best F1 stays below it gets its highest score as threshold (SCutFBR.1 of Fan and
-    Lin): a cut that few positives suggest is not trusted.
+    Of equal optima the lowest threshold wins, as in the code of the authors.
+
+    Parameters
+    ----------
+    fbr : float, default=0.0
+        A number between 0 and 1. The threshold of a label whose best F1 is lower is its highest
+        score (SCutFBR.1 of Fan and Lin 2007), because a cut that is based on few positives is not
+        trusted.
+
+    Attributes
+    ----------
+    name : str
+        The name of the rule, "f1"; "fbr" is the rule with ``fbr=0.1``.
     """
 
     fbr: float = 0.0
     name: ClassVar[str] = "f1"
 
-    def fit_grid(
-        self, scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None
-    ) -> np.ndarray:
-        """Give the best cut per label; g m n log n."""
+    def fit_grid(self, scores: Floats, truth: Bools, weights: Floats | None) -> Floats:
+        """Find the best cut of each label; the cost is g m n log n for g sets of scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_sets, n_labels, n_samples)
+            The sets of scores, with samples last.
+        truth : ndarray of shape (n_labels, n_samples), bool
+            The true labels.
+        weights : ndarray of shape (n_samples,) or None
+            Positive sample weights, or None if all samples count equally.
+
+        Returns
+        -------
+        thresholds : ndarray of shape (n_sets, n_labels)
+            The thresholds of each set.
+        """
         check_number("fbr", self.fbr, 0, 1)
         curves = CutCurves(scores, truth, weights)
         f1 = curves.f1()
@@ -222,14 +125,35 @@ class PerLabelF1(Rule):
 
 @dataclass(frozen=True)
 class Global(Rule):
-    """One threshold for all labels, the optimum of micro F1 (paper 002, Algorithm 1)."""
+    """Decide by one threshold for all labels, the optimum of micro F1 (Han et al. 2010).
+
+    This is the last step of their Algorithm 1.
+
+    Attributes
+    ----------
+    name : str
+        The name of the rule, "global".
+    """
 
     name: ClassVar[str] = "global"
 
-    def fit_grid(
-        self, scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None
-    ) -> np.ndarray:
-        """Give the best common cut; g m n log(m n)."""
+    def fit_grid(self, scores: Floats, truth: Bools, weights: Floats | None) -> Floats:
+        """Find the best common cut; the cost is g m n log(m n) for g sets of scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_sets, n_labels, n_samples)
+            The sets of scores, with samples last.
+        truth : ndarray of shape (n_labels, n_samples), bool
+            The true labels.
+        weights : ndarray of shape (n_samples,) or None
+            Positive sample weights, or None if all samples count equally.
+
+        Returns
+        -------
+        thresholds : ndarray of shape (n_sets, n_labels)
+            The thresholds of each set, equal for all labels.
+        """
         g, m, _ = scores.shape
         repeated = None if weights is None else np.tile(weights, m)
         curves = CutCurves(scores.reshape(g, 1, -1), truth.reshape(1, -1), repeated)
@@ -238,30 +162,59 @@ class Global(Rule):
 
 @dataclass(frozen=True)
 class Proportional(Rule):
-    """Each label is predicted as often as it occurs (PCut), ties going to the nearer side."""
+    """Predict each label as often as it occurs (PCut); ties go to the nearer number.
+
+    Attributes
+    ----------
+    name : str
+        The name of the rule, "proportional".
+    """
 
     name: ClassVar[str] = "proportional"
 
-    def fit_grid(
-        self, scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None
-    ) -> np.ndarray:
-        """Give the cut whose predicted weight is nearest to that of the positives."""
+    def fit_grid(self, scores: Floats, truth: Bools, weights: Floats | None) -> Floats:
+        """Find the cuts whose predicted weight is nearest to the weight of the positives.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_sets, n_labels, n_samples)
+            The sets of scores, with samples last.
+        truth : ndarray of shape (n_labels, n_samples), bool
+            The true labels.
+        weights : ndarray of shape (n_samples,) or None
+            Positive sample weights, or None if all samples count equally.
+
+        Returns
+        -------
+        thresholds : ndarray of shape (n_sets, n_labels)
+            The thresholds of each set.
+        """
         g, m, n = scores.shape
         order = np.argsort(scores, axis=-1)[..., ::-1]
         ordered = np.take_along_axis(scores, order, axis=-1)
         w = np.ones(n) if weights is None else weights
         predicted = np.concatenate([np.zeros((g, m, 1)), np.cumsum(w[order], axis=-1)], axis=-1)
         off = np.abs(predicted - (truth @ w)[:, None])
-        off[..., 1:-1][same_scores(ordered)] = np.inf  # would cut ties apart
+        off[..., 1:-1][same_scores(ordered)] = np.inf  # these cuts would separate ties
         least = off.min(axis=-1, keepdims=True) + WEIGHED * w.sum()
         return cut_thresholds(ordered, np.argmax(off <= least, axis=-1))
 
 
 @dataclass(frozen=True)
 class Top(Rule):
-    """The ``n_labels`` highest scores of each sample (paper 003); ties go to the first label.
+    """Predict the labels with the highest scores of each sample (Xiong et al., KGHA).
 
-    It needs no thresholds; ``fit`` gives NaN, and warns if there are no more labels than that.
+    Ties go to the first label. The rule needs no thresholds; ``fit`` returns NaN.
+
+    Parameters
+    ----------
+    n_labels : int, default=5
+        The number of labels of each sample. A warning is issued if there are no more labels.
+
+    Attributes
+    ----------
+    name : str
+        The name of the rule, "top".
     """
 
     n_labels: int = 5
@@ -269,22 +222,50 @@ class Top(Rule):
 
     def fit_grid(
         self,
-        scores: np.ndarray,
-        truth: np.ndarray,  # noqa: ARG002
-        weights: np.ndarray | None,  # noqa: ARG002
-    ) -> np.ndarray:
-        """Give NaN."""
+        scores: Floats,
+        truth: Bools,  # noqa: ARG002
+        weights: Floats | None,  # noqa: ARG002
+    ) -> Floats:
+        """Return thresholds of NaN, and warn if every sample has all labels.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_sets, n_labels, n_samples)
+            The sets of scores, of which only the shape is used.
+        truth : ndarray of shape (n_labels, n_samples), bool
+            The true labels, which are not used.
+        weights : ndarray of shape (n_samples,) or None
+            The sample weights, which are not used.
+
+        Returns
+        -------
+        thresholds : ndarray of shape (n_sets, n_labels)
+            NaN.
+        """
         check_number("n_labels", self.n_labels, 0, integer=True)
         if self.n_labels >= scores.shape[1]:
             warn(
-                f"Top({self.n_labels}) gives all {scores.shape[1]} labels to every sample: use "
+                f"Top({self.n_labels}) predicts all {scores.shape[1]} labels for every sample: use "
                 "fewer, as Top(1), or another rule, such as 'mixed', as threshold or strategy.",
                 UserWarning,
             )
         return np.full(scores.shape[:2], np.nan)
 
-    def decide(self, scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:  # noqa: ARG002
-        """Mark the highest scores of each row."""
+    def decide(self, scores: Floats, thresholds: Floats) -> Bools:  # noqa: ARG002
+        """Decide that each sample has the labels with its highest scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples, n_labels)
+            The scores.
+        thresholds : ndarray of shape (n_labels,)
+            The thresholds, which are not used.
+
+        Returns
+        -------
+        decisions : ndarray of shape (n_samples, n_labels), bool
+            The label sets.
+        """
         top = top_labels(scores, self.n_labels)
         decisions = np.zeros(scores.shape, dtype=bool)
         np.put_along_axis(decisions, top, True, axis=1)
@@ -293,23 +274,48 @@ class Top(Rule):
 
 @dataclass(frozen=True)
 class Mixed(Rule):
-    """Macro and micro F1 at once: climb ``weight`` macro F1 + (1 - ``weight``) micro F1.
+    """Decide by the thresholds that climb ``weight`` macro F1 + (1 - ``weight``) micro F1.
 
     With micro F1 = F and its denominator Q, both from the last sweep, each label takes the cut
-    that maximises ``weight F1_j / m + (1 - weight) (2 TP_j - F P_j) / Q`` (Dinkelbach's device:
-    for fixed F the micro part is a sum over labels). A sweep that does not raise the objective is
-    not taken, so it never falls. Cuts of rare labels, which their own F1 leaves to chance, are
-    steadied by what they cost the whole.
+    that maximises ``weight F1_j / m + (1 - weight) (2 TP_j - F P_j) / Q``. This is Dinkelbach's
+    device: for fixed F the micro part is a sum over labels. A sweep that does not raise the
+    objective is discarded, so the objective never falls. The F1 of a rare label hardly determines
+    its cut; the micro part does, by the cost of the cut for all labels.
+
+    Parameters
+    ----------
+    weight : float, default=0.7
+        The weight of macro F1, a number between 0 and 1.
+    max_sweeps : int, default=50
+        The maximum number of sweeps over all labels.
+
+    Attributes
+    ----------
+    name : str
+        The name of the rule, "mixed".
     """
 
     weight: float = 0.7
     max_sweeps: int = 50
     name: ClassVar[str] = "mixed"
 
-    def fit_grid(
-        self, scores: np.ndarray, truth: np.ndarray, weights: np.ndarray | None
-    ) -> np.ndarray:
-        """Give the cuts where the climb ends; the sorting costs more than the sweeps."""
+    def fit_grid(self, scores: Floats, truth: Bools, weights: Floats | None) -> Floats:
+        """Find the cuts where the ascent ends; sorting the scores costs more than the sweeps.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_sets, n_labels, n_samples)
+            The sets of scores, with samples last.
+        truth : ndarray of shape (n_labels, n_samples), bool
+            The true labels.
+        weights : ndarray of shape (n_samples,) or None
+            Positive sample weights, or None if all samples count equally.
+
+        Returns
+        -------
+        thresholds : ndarray of shape (n_sets, n_labels)
+            The thresholds of each set.
+        """
         check_number("weight", self.weight, 0, 1)
         curves = CutCurves(scores, truth, weights)
         f1 = curves.f1()
@@ -333,11 +339,11 @@ class Mixed(Rule):
     def _objective(
         self,
         curves: CutCurves,
-        f1: np.ndarray,
-        candidate: np.ndarray,
-        rows: np.ndarray | slice = slice(None),
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Give the objective, micro F1 and its denominator for chosen cuts, each (g,)."""
+        f1: Floats,
+        candidate: Ints,
+        rows: Ints | slice = slice(None),
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return the objective, micro F1 and its denominator for the chosen cuts, each (g,)."""
         hits = curves.at(curves.hits[rows], candidate).sum(axis=1)
         total = curves.at(curves.predicted[rows], candidate).sum(axis=1) + curves.positives.sum()
         Q = np.where(total == 0, 1.0, total)
@@ -358,7 +364,19 @@ RULES: dict[str, Rule] = {
 
 
 def get_rule(rule: str | Rule) -> Rule:
-    """Give the rule of a name, or the rule itself."""
+    """Return the rule of a name, or the rule itself.
+
+    Parameters
+    ----------
+    rule : str or Rule
+        The name of a rule ("zero", "f1", "fbr", "global", "top", "proportional" or "mixed"), or a
+        rule with its own settings.
+
+    Returns
+    -------
+    rule : Rule
+        The rule.
+    """
     if isinstance(rule, Rule):
         return rule
     if rule not in RULES:
