@@ -21,7 +21,7 @@ from eigenlabel.thresholds import Rule
 from eigenlabel.thresholds.decisions import decide
 
 
-class PrecomputedScores(ClassifierMixin, BaseEstimator):
+class PrecomputedScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A fitted classifier whose decision function is its input."""
 
     def __init__(self, codec: LabelCodec, rule: Rule, thresholds: Floats) -> None:
@@ -204,7 +204,7 @@ def _scorer(scoring: str | Callable[..., float], codec: LabelCodec) -> Callable[
     if ours is not None and codec.multilabel:
         return None
     try:
-        return get_scorer(scoring)
+        found: Callable[..., float] = get_scorer(scoring)
     except (ValueError, KeyError) as error:
         if ours is not None and ours.reads == "scores":
             return None
@@ -213,6 +213,7 @@ def _scorer(scoring: str | Callable[..., float], codec: LabelCodec) -> Callable[
             f"Unknown scoring {scoring!r} for this y: use one of {', '.join(known)}, a scorer name "
             "of scikit-learn, or a callable scorer(estimator, X, y)."
         ) from error
+    return found
 
 
 def make_scorer(

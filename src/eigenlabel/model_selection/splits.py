@@ -1,9 +1,9 @@
 """Splits that keep every label's share of positives, with or without groups.
 
-Labels are dealt out from the rarest to the most frequent (the order of iterative stratification,
-Sechidis et al., 2011), each one's samples in one vectorised step instead of one by one: within a
-label, samples with the same label set are neighbours, so each set is spread over all parts. The
-cost is one sort of the samples and a few sums per label.
+Samples are assigned label by label, from the rarest to the most frequent (the order of iterative
+stratification, Sechidis et al. 2011). The samples of a label are assigned in one vectorised step
+instead of one by one: samples with the same label set are neighbours, so that each set is spread
+over all parts. The cost is one sort of the samples and a few sums for each label.
 """
 
 import numbers
@@ -14,38 +14,39 @@ import numpy as np
 from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
 from sklearn.utils import check_random_state, indexable
 
-from eigenlabel.inputs.validation import check_number
+from eigenlabel.inputs.parameters import check_number
 from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.linalg._types import Bools, Floats, Ints
 
-SWEEPS = 3  # over all groups, to even out a random order
-SMALLEST_GAIN = 1e-12  # of squared shares; below it a move is rounding
+SWEEPS = 3  # passes over all groups that balance a random order
+SMALLEST_GAIN = 1e-12  # squared shares; a smaller gain of a move is rounding
 
 
-def _label_set_ids(Y: np.ndarray) -> np.ndarray:
+def _label_set_ids(Y: Bools) -> Ints:
     """Number the distinct rows of a boolean matrix."""
     packed = np.packbits(Y, axis=1)
     rows = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1])))[:, 0]
     return np.unique(rows, return_inverse=True)[1].ravel()
 
 
-def _apportion(count: int, wanted: np.ndarray, room: np.ndarray) -> np.ndarray:
-    """Share ``count`` samples among the parts: those that want most first, within their room."""
+def _apportion(count: int, wanted: Floats, room: Ints) -> Ints:
+    """Divide ``count`` samples among the parts, by their demand and within their room."""
     share = np.zeros(len(wanted), dtype=int)
     whole = np.minimum(np.maximum(np.floor(wanted), 0), room).astype(int)
-    while whole.sum() > count:  # more wanted than there is: scale the wishes down
+    while whole.sum() > count:  # the demand exceeds the supply: scale it down
         whole = np.floor(whole * count / whole.sum()).astype(int)
     share += whole
     for _ in range(count - int(share.sum())):
         open_parts = share < room
         lack = np.where(open_parts, wanted - share, -np.inf)
-        # Of parts that want equally, the emptier one relative to its room.
+        # Of parts with equal demand, the one with the most room.
         best = np.flatnonzero(lack >= lack.max() - 1e-9)
         share[best[np.argmax((room - share)[best])]] += 1
     return share
 
 
-def _deal(Y: np.ndarray, sizes: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
-    """Assign each row of Y to a part of given size, keeping label shares; (n,) part numbers."""
+def _deal(Y: Bools, sizes: Ints, rng: np.random.RandomState) -> Ints:
+    """Return the part (n,) of each row of Y, for parts of given sizes that keep label shares."""
     n, m = Y.shape
     ratio = sizes / n
     part = np.full(n, -1)
@@ -70,24 +71,22 @@ def _deal(Y: np.ndarray, sizes: np.ndarray, rng: np.random.RandomState) -> np.nd
         for k in range(len(sizes)):
             wanted[:, k] -= dealt[owner == k].sum(axis=0)
         left -= dealt.sum(axis=0)
-    rest = shuffle[part[shuffle] < 0]  # rows without labels fill what is left
+    rest = shuffle[part[shuffle] < 0]  # rows without labels fill the remaining room
     part[rest] = np.repeat(np.arange(len(sizes)), room)[: len(rest)]
     return part
 
 
-def _deal_groups(
-    Y: np.ndarray, groups: np.ndarray, ratio: np.ndarray, rng: np.random.RandomState | None
-) -> np.ndarray:
-    """Assign each whole group to the part that misses its labels most; (n,) part numbers.
+def _deal_groups(Y: Bools, groups: Any, ratio: Floats, rng: np.random.RandomState | None) -> Ints:
+    """Return the part (n,) of each row; each group goes to the part that lacks its labels most.
 
-    Without ``rng`` the groups are taken from the largest to the smallest. With it they are taken
-    in random order, and the balance that the order costs is recovered by moving groups.
+    Without ``rng`` the groups are assigned from the largest to the smallest. With it they are
+    assigned in random order, and groups are moved afterwards to restore the balance.
     """
     _, group = np.unique(groups, return_inverse=True)
     n_groups = group.max() + 1
     if n_groups < len(ratio):
         raise ValueError(f"{len(ratio)} parts need as many groups, there are {n_groups}.")
-    # A last column counts the samples themselves, so that parts get their size.
+    # The last column counts the samples, so that parts have the wanted sizes.
     counts = np.zeros((n_groups, Y.shape[1] + 1))
     np.add.at(counts, group, np.column_stack([Y, np.ones(len(Y))]))
     share = counts / np.maximum(counts.sum(axis=0), 1)
@@ -99,7 +98,7 @@ def _deal_groups(
     for i, g in enumerate(order):
         gain = _gains(share[g], filled, ratio)
         empty = ~filled[:, -1].astype(bool)
-        if n_groups - i <= empty.sum():  # the last groups go where nothing is yet
+        if n_groups - i <= empty.sum():  # the last groups go to the empty parts
             gain = np.where(empty, gain, -np.inf)
         owner[g] = int(gain.argmax())
         filled[owner[g]] += share[g]
@@ -108,18 +107,16 @@ def _deal_groups(
     return owner[group]
 
 
-def _gains(share: np.ndarray, filled: np.ndarray, ratio: np.ndarray) -> np.ndarray:
-    """Compute how much a group lowers each part's squared distance from its wanted shares.
+def _gains(share: Floats, filled: Floats, ratio: Floats) -> Floats:
+    """Return how much a group lowers the squared distance of each part from its wanted shares.
 
-    Products and sums are elementwise or along rows, so every machine finds the same numbers.
+    Products and sums are elementwise or along rows, so that every machine computes equal numbers.
     """
-    return ((2 * (ratio[:, None] - filled) - share) * share).sum(axis=1)
+    return np.asarray(((2 * (ratio[:, None] - filled) - share) * share).sum(axis=1))
 
 
-def _move_groups(
-    owner: np.ndarray, share: np.ndarray, filled: np.ndarray, ratio: np.ndarray, order: np.ndarray
-) -> None:
-    """Move groups, in place, to parts that miss their labels more; no part becomes empty."""
+def _move_groups(owner: Ints, share: Floats, filled: Floats, ratio: Floats, order: Ints) -> None:
+    """Move groups, in place, to parts that lack their labels more; no part becomes empty."""
     held = np.bincount(owner, minlength=len(ratio))
     for _ in range(SWEEPS):
         moved = False
@@ -141,30 +138,30 @@ def _move_groups(
             break
 
 
-def _cover_training(part: np.ndarray, Y: np.ndarray, give: int) -> None:
-    """Swap rows, in place, so that the training part 0 meets every label that part ``give`` has.
+def _cover_training(part: Ints, Y: Bools, other: int) -> None:
+    """Swap rows, in place, so that the training part 0 has every label of another part.
 
-    A row of ``give`` with a missing label changes places with a training row whose labels all
-    occur elsewhere in training; where there is none, training grows by one.
+    A row of the other part with a missing label is swapped with a training row whose labels all
+    occur elsewhere in training. If there is no such row, the training part grows by one.
     """
     inside = Y[part == 0].sum(axis=0)
-    for j in np.flatnonzero((inside == 0) & Y[part == give].any(axis=0)):
+    for j in np.flatnonzero((inside == 0) & Y[part == other].any(axis=0)):
         if inside[j]:
-            continue  # an earlier swap brought it
-        row = np.flatnonzero((part == give) & Y[:, j])[0]
+            continue  # an earlier swap added it
+        row = np.flatnonzero((part == other) & Y[:, j])[0]
         spare = np.flatnonzero(part == 0)
         free = spare[(~Y[spare] | (inside + Y[row] > 1)).all(axis=1)]
         part[row] = 0
         inside = inside + Y[row]
         if free.size:
-            part[free[0]] = give
+            part[free[0]] = other
             inside = inside - Y[free[0]]
 
 
-def _spread_labels(part: np.ndarray, Y: np.ndarray, k: int) -> None:
+def _spread_labels(part: Ints, Y: Bools, k: int) -> None:
     """Swap rows between folds, in place, so that no label has all its positives in one fold.
 
-    Each swap must lower the number of such labels, so this ends; labels with one positive are
+    Each swap lowers the number of such labels, so the procedure ends. Labels with one positive are
     not counted.
     """
     Y = Y[:, Y.sum(axis=0) > 1]
@@ -172,9 +169,9 @@ def _spread_labels(part: np.ndarray, Y: np.ndarray, k: int) -> None:
     counts = np.stack([Y[part == f].sum(axis=0) for f in range(k)])
     for f, j in np.argwhere(counts == total):
         if counts[f, j] < total[j]:
-            continue  # an earlier swap freed it
+            continue  # an earlier swap moved a positive
         for a in np.flatnonzero((part == f) & Y[:, j]):
-            b = _partner(a, part, Y, counts, total)
+            b = _partner(int(a), part, Y, counts, total)
             if b is not None:
                 change = Y[b].astype(int) - Y[a]
                 counts[f] += change
@@ -183,10 +180,8 @@ def _spread_labels(part: np.ndarray, Y: np.ndarray, k: int) -> None:
                 break
 
 
-def _partner(
-    a: int, part: np.ndarray, Y: np.ndarray, counts: np.ndarray, total: np.ndarray
-) -> int | None:
-    """Find a row of another fold to change places with row a, or None."""
+def _partner(a: int, part: Ints, Y: Bools, counts: Ints, total: Ints) -> int | None:
+    """Return a row of another fold to swap with row a, or None."""
     others = np.flatnonzero(part != part[a])
     change = Y[others].astype(int) - Y[a]
     mine, theirs = counts[part[a]], counts[part[others]]
@@ -197,34 +192,37 @@ def _partner(
 
 
 class _LabelSplitter:
-    """What both splitters share: reading y, and the request for groups."""
+    """The labels of a splitter, and its request for groups."""
 
     __metadata_request__split = {"groups": True}  # noqa: RUF012
 
-    def _labels(self, X: Any, y: Any, groups: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    @staticmethod
+    def _labels(X: Any, y: Any, groups: Any) -> tuple[Bools, Any]:
         if y is None:
             raise ValueError("The 'y' parameter should not be None: the splits follow the labels.")
         X, y, groups = indexable(X, y, groups)
         return LabelCodec.fit_observed(y)[1], None if groups is None else np.asarray(groups)
 
 
-class MultilabelStratifiedKFold(_LabelSplitter, BaseCrossValidator):
-    """Split into k folds with every label's share of positives kept in each.
+class MultilabelStratifiedKFold(_LabelSplitter, BaseCrossValidator):  # type: ignore[misc]
+    """Split samples into k folds that keep every label's share of positives.
 
     Labels with two or more positives have one outside each fold, so that a model can be trained on
-    them, where swapping pairs of rows can bring that about (very few rows with very many labels
-    may defeat it); a label with a single positive is missing once, when its sample is held out.
-    Cells of y that are not observed (NaN) are no positives.
-    With ``groups``, samples of a group stay together and shares are kept as well as groups allow.
-    With scikit-learn's metadata routing the splitter requests ``groups`` by default.
+    them, if swaps of pairs of rows can achieve that; with very few rows and very many labels they
+    may not. A label with a single positive is missing once, when its sample is held out. Cells of
+    y that are not observed (NaN) do not count as positives. With ``groups``, the samples of a
+    group stay together, and shares are kept as well as the groups allow. With scikit-learn's
+    metadata routing the splitter requests ``groups`` by default.
 
     Parameters
     ----------
     n_splits : int, default=5
+        The number of folds, at least 2.
     shuffle : bool, default=False
-        Deal samples in random order. Without it the split is the same for the same labels.
-    random_state : int, RandomState or None
-        Seeds the shuffle.
+        Whether samples are assigned in random order. Without shuffling, equal labels are split in
+        the same way every time.
+    random_state : int, RandomState instance or None, default=None
+        The seed of the random order.
 
     Examples
     --------
@@ -243,12 +241,25 @@ class MultilabelStratifiedKFold(_LabelSplitter, BaseCrossValidator):
         self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
-        """Give the number of folds."""
+        """Return the number of folds.
+
+        Parameters
+        ----------
+        X : object, default=None
+            Ignored; it exists for compatibility.
+        y : object, default=None
+            Ignored; it exists for compatibility.
+        groups : object, default=None
+            Ignored; it exists for compatibility.
+
+        Returns
+        -------
+        n_splits : int
+            The number of folds.
+        """
         return self.n_splits
 
-    def _iter_test_masks(
-        self, X: Any = None, y: Any = None, groups: Any = None
-    ) -> Iterator[np.ndarray]:
+    def _iter_test_masks(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[Bools]:
         check_number("n_splits", self.n_splits, 2, integer=True)
         Y, groups = self._labels(X, y, groups)
         n, k = len(Y), self.n_splits
@@ -265,19 +276,25 @@ class MultilabelStratifiedKFold(_LabelSplitter, BaseCrossValidator):
             yield part == i
 
 
-class MultilabelStratifiedShuffleSplit(_LabelSplitter, BaseShuffleSplit):
-    """Draw random training and test parts with every label's share of positives kept in both.
+class MultilabelStratifiedShuffleSplit(_LabelSplitter, BaseShuffleSplit):  # type: ignore[misc]
+    """Draw random training and test parts that keep every label's share of positives.
 
-    Each label that occurs at all has a positive in the training part, as the papers' protocol
-    asks. With ``groups``, samples of a group stay together and that promise cannot be kept. With
-    scikit-learn's metadata routing the splitter requests ``groups`` by default.
+    Each label that occurs has a positive in the training part, as in the protocol of Ji et al.
+    (2010). With ``groups``, the samples of a group stay together, and labels may be missing in
+    training. With scikit-learn's metadata routing the splitter requests ``groups`` by default.
 
     Parameters
     ----------
     n_splits : int, default=10
-    test_size, train_size : float (share) or int (samples) or None
-        As in scikit-learn; the default test share is 0.1. What is in neither part is left out.
-    random_state : int, RandomState or None
+        The number of draws.
+    test_size : float, int or None, default=None
+        The share or the number of test samples. None is the rest of the training samples, or 0.1
+        if ``train_size`` is None too.
+    train_size : float, int or None, default=None
+        The share or the number of training samples. None is the rest of the test samples. Samples
+        in neither part are left out.
+    random_state : int, RandomState instance or None, default=None
+        The seed of the draws.
 
     Examples
     --------
@@ -303,7 +320,7 @@ class MultilabelStratifiedShuffleSplit(_LabelSplitter, BaseShuffleSplit):
 
     def _iter_indices(
         self, X: Any, y: Any = None, groups: Any = None
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    ) -> Iterator[tuple[Ints, Ints]]:
         Y, groups = self._labels(X, y, groups)
         n = len(Y)
         n_train, n_test = _split_sizes(n, self.train_size, self.test_size)
@@ -312,8 +329,8 @@ class MultilabelStratifiedShuffleSplit(_LabelSplitter, BaseShuffleSplit):
         for _ in range(self.n_splits):
             if groups is None:
                 part = _deal(Y, sizes, rng)
-                for give in (1, 2):
-                    _cover_training(part, Y, give)
+                for other in (1, 2):
+                    _cover_training(part, Y, other)
             else:
                 used = sizes[sizes > 0]
                 part = np.flatnonzero(sizes > 0)[_deal_groups(Y, groups, used / n, rng)]
@@ -324,6 +341,8 @@ class MultilabelStratifiedShuffleSplit(_LabelSplitter, BaseShuffleSplit):
 
 
 def _split_sizes(n: int, train_size: Any, test_size: Any) -> tuple[int, int]:
+    """Return the numbers of training and test samples."""
+
     def samples(name: str, size: Any, rounding: Any) -> int | None:
         if size is None:
             return None

@@ -17,7 +17,7 @@ from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.heldout import Fold, training_rows
 from eigenlabel.model_selection.folds import list_folds
 from eigenlabel.model_selection.judges import Pooled
-from eigenlabel.model_selection.routing import TunedRoutingMixin
+from eigenlabel.model_selection.routing import NO_GROUPS, make_tuned_router, route_tuned
 from eigenlabel.model_selection.scorers import make_scorer
 from eigenlabel.model_selection.search import Chunk, search, store, to_floats
 from eigenlabel.thresholds import Rule, get_rule
@@ -40,7 +40,7 @@ class Path:
         return [(l1, self.l2, self.rho) for l1 in self.l1s]
 
 
-class MtSDACV(TunedRoutingMixin, BaseMtSDA):
+class MtSDACV(BaseMtSDA):
     """Multi-task sparse discriminant analysis that tunes itself, thresholds included.
 
     For every l2 and rho each fold follows a path of falling l1: a grid point starts its elastic
@@ -124,6 +124,18 @@ class MtSDACV(TunedRoutingMixin, BaseMtSDA):
         self.fit_intercept = fit_intercept
         self.verbose = verbose
 
+    __metadata_request__fit = NO_GROUPS
+
+    def get_metadata_routing(self) -> Any:
+        """Return the requests of the classifier itself, its splitter and its scorer.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            The requests.
+        """
+        return make_tuned_router(self)
+
     @all_or_nothing
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
@@ -136,7 +148,7 @@ class MtSDACV(TunedRoutingMixin, BaseMtSDA):
         """
         check_choice("threshold_on", self.threshold_on, ("heldout", "training"))
         metadata = {"sample_weight": sample_weight, "groups": groups, **params}
-        split, score = self._route("fit", metadata)
+        split, score = route_tuned(self, "fit", metadata)
         rule = get_rule(self.threshold)
         X, codec, Y, weights = self._check_training(X, y, sample_weight)
         self._codec, self.classes_, self._rule = codec, codec.classes, rule

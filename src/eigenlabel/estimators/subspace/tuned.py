@@ -28,14 +28,14 @@ from eigenlabel.linalg.factors.solution import worst
 from eigenlabel.linalg.heldout import Fold, heldout_of_statistics, tuning_arrays
 from eigenlabel.model_selection.folds import list_folds
 from eigenlabel.model_selection.judges import PIECE, Pooled
-from eigenlabel.model_selection.routing import TunedRoutingMixin
+from eigenlabel.model_selection.routing import NO_GROUPS, make_tuned_router, route_tuned
 from eigenlabel.model_selection.scorers import GridScorer, make_scorer
 from eigenlabel.model_selection.search import SearchResult, search, store, to_floats
 from eigenlabel.thresholds import Rule, get_rule
 from eigenlabel.thresholds.decisions import decide
 
 
-class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
+class SharedSubspaceClassifierCV(BaseSharedSubspace):
     """Shared-subspace least squares that tunes itself, thresholds included.
 
     Every (alpha, beta, n_components) of the grid is cross-validated exactly, as if each fold had
@@ -160,6 +160,18 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
         self.max_memory = max_memory
         self.verbose = verbose
 
+    __metadata_request__fit = NO_GROUPS
+
+    def get_metadata_routing(self) -> Any:
+        """Return the requests of the classifier itself, its splitter and its scorer.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            The requests.
+        """
+        return make_tuned_router(self)
+
     @all_or_nothing
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
@@ -173,7 +185,7 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
         check_parameters(self)
         kernel = self._make_kernel()
         metadata = {"sample_weight": sample_weight, "groups": groups, **params}
-        split, score = self._route("fit", metadata)
+        split, score = route_tuned(self, "fit", metadata)
         rule = get_rule(self.threshold)
         self._refuse_many_labels(X, y)
         data = check_training(self, X, y, sample_weight, square=kernel.precomputed)
@@ -271,7 +283,7 @@ class SharedSubspaceClassifierCV(TunedRoutingMixin, BaseSharedSubspace):
         grid = self._grid(kept.Y.shape[1])
         parts = [stream.folds[k].total for k in numbers]
         tests = [test for _, test in folds]
-        _, score = self._route("partial_fit", {"sample_weight": kept.weights})
+        _, score = route_tuned(self, "partial_fit", {"sample_weight": kept.weights})
         y, rows = codec.decide(signed_targets(kept.Y)), np.arange(len(fold))
         truth = Truth.of(kept.Y, kept.weights, None, rows, folds)
         blocks = heldout_of_statistics(parts, kept.X, tests, grid.shifts, self.fit_intercept)
