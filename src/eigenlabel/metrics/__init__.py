@@ -1,0 +1,77 @@
+"""Metrics of multi-label predictions: arrays in, floats out.
+
+Label sets are compared by :func:`hamming_loss`, :func:`accuracy` and the F1 family, and the order
+of scores by the other metrics. The conventions are parameters of the functions:
+
+* F1 with neither a positive nor a prediction (0/0) is ``zero_division``: 0 in Ji et al. (2008 and
+  2010), 1 in some tables of Zhang and Zhou (2010).
+* Samples with no label or with all labels have no order that could be wrong. ``trivial="skip"``
+  leaves them out, as the code of ML-kNN and Zhang and Zhou (2010) do; ``trivial="count"`` counts
+  them as perfect, as scikit-learn does.
+* Tied labels share the worst rank (``ties="worst"``, as in scikit-learn, so that the order of the
+  labels does not matter) or are ranked by descending position (``ties="index"``, as in the code of
+  ML-kNN).
+* Labels without a positive or without a negative have no AUC and are left out of its mean. Labels
+  without a positive are left out of the means over labels of Xiong et al. (KGHA).
+* Cells of ``y_true`` that are NaN are not observed. A metric uses the other cells only: it ranks
+  the observed labels of a sample, or the observed samples of a label. Samples and labels without
+  observed cells are left out of means.
+
+A mean over nothing is NaN.
+"""
+
+from eigenlabel.metrics.by_label import (
+    auc_macro,
+    auc_micro,
+    auc_per_label,
+    label_average_precision,
+    label_f1_at_k,
+    label_precision_at_k,
+    label_recall_at_k,
+    labels_recalled_at_k,
+)
+from eigenlabel.metrics.independence import hsic
+from eigenlabel.metrics.label_sets import (
+    accuracy,
+    f1_from_counts,
+    f1_macro,
+    f1_micro,
+    f1_samples,
+    hamming_loss,
+)
+from eigenlabel.metrics.rankings import (
+    average_precision,
+    coverage,
+    one_error,
+    precision_at_k,
+    ranking_accuracy,
+    ranking_loss,
+)
+from eigenlabel.metrics.table import METRICS, Metric, evaluate
+
+__all__ = [
+    "METRICS",
+    "Metric",
+    "accuracy",
+    "auc_macro",
+    "auc_micro",
+    "auc_per_label",
+    "average_precision",
+    "coverage",
+    "evaluate",
+    "f1_from_counts",
+    "f1_macro",
+    "f1_micro",
+    "f1_samples",
+    "hamming_loss",
+    "hsic",
+    "label_average_precision",
+    "label_f1_at_k",
+    "label_precision_at_k",
+    "label_recall_at_k",
+    "labels_recalled_at_k",
+    "one_error",
+    "precision_at_k",
+    "ranking_accuracy",
+    "ranking_loss",
+]
