@@ -16,12 +16,9 @@ from eigenlabel.estimators.graphs.birelation import BiRelationGraph
 from eigenlabel.estimators.graphs.random_fields import GaussianFields
 from eigenlabel.estimators.margin.aso import ASOClassifier
 from eigenlabel.estimators.margin.svm_perf import SVMPerfClassifier
+from eigenlabel.estimators.meta.dimensions import DimensionsPath, dimensions_path
 from eigenlabel.estimators.meta.per_label import OneVsRestSearchCV
-from eigenlabel.estimators.meta.projected import (
-    DimensionsPath,
-    ProjectedClassifierCV,
-    dimensions_path,
-)
+from eigenlabel.estimators.meta.projected import ProjectedClassifierCV
 from eigenlabel.estimators.meta.thresholded import ThresholdedClassifier
 from eigenlabel.estimators.neighbours.mlknn import MLkNN
 from eigenlabel.estimators.neighbours.tagging import JEC, MBRM

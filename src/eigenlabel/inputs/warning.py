@@ -10,6 +10,10 @@ from typing import Any, cast
 INSIDE = ("eigenlabel", "sklearn")
 
 
+class NoDirectionWarning(UserWarning):
+    """A projection found no direction, so that ``transform`` returns no columns."""
+
+
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the line that called the library, however many of its functions lie between."""
     frame, level = sys._getframe(), 1

@@ -1,7 +1,7 @@
-"""One binary classifier a label, each tuned for its own label."""
+"""One binary classifier for each label, tuned for its own label."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -15,11 +15,16 @@ from sklearn.utils.validation import check_consistent_length
 
 from eigenlabel.estimators.base import ScoreClassifier
 from eigenlabel.inputs.fitting import all_or_nothing
+from eigenlabel.inputs.parameters import (
+    CheckedBy,
+    Choice,
+    Jobs,
+    Parameters,
+    check_parameters,
+)
 from eigenlabel.inputs.progress import tuning
 from eigenlabel.inputs.validation import (
-    check_choice,
     check_data,
-    check_jobs,
     check_largest,
     check_row_weights,
     check_scores,
@@ -36,43 +41,57 @@ from eigenlabel.model_selection.reading import score_method, scores_matrix
 from eigenlabel.model_selection.routing import make_router, requesting_weights, route_fit
 from eigenlabel.model_selection.search import Chunk, search
 
-LARGEST = 1e60  # beyond, LIBLINEAR computes infinity and does not end
-COSTS = tuple(10.0**k for k in range(-5, 6))  # Ji, Tang, Yu, Ye (TKDD 2010)
+LARGEST = 1e60  # with larger numbers LIBLINEAR computes infinity and does not terminate
+COSTS = tuple(10.0**k for k in range(-5, 6))  # Ji et al. (2010)
 
 
-class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
-    """Fit one binary classifier a label, with the parameters that are best for that label.
+class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):  # type: ignore[misc]
+    """Fit one binary classifier for each label, with the parameters that are best for that label.
 
-    A grid search for all labels together gives rare and frequent labels the same parameters; here
-    held-out scores of each label choose its own. Label sets are those of scores above zero
-    (probabilities above a half): put :class:`ThresholdedClassifier` around it for better ones.
+    In a grid search for all labels together, rare and frequent labels have the same parameters.
+    Here the held-out scores of each label choose its own. Label sets consist of scores above zero
+    (probabilities above a half); wrap the estimator in :class:`ThresholdedClassifier` for better
+    ones.
 
-    Cost: candidates times folds times labels fits of the binary classifier.
+    The cost is one fit of the binary classifier for each candidate, fold and label.
 
     Parameters
     ----------
-    estimator : binary classifier with decision_function or predict_proba, or None
-        None is scikit-learn's ``LinearSVC(random_state=0)``.
-    param_grid : dict or list of dicts as of GridSearchCV, or None
-        None is ``{"C": [1e-5, 1e-4, ..., 1e5]}``. Of equally good candidates the first one wins.
-    cv : int, splitter, or iterable of (train, test)
-        An int is a MultilabelStratifiedKFold.
-    scoring : "f1", "auc" or "average_precision"
-        Of a label's held-out scores, all folds together; "f1" at the best threshold for them.
-    n_jobs : int or None
-        Candidates that are tried in parallel.
+    estimator : classifier or None, default=None
+        A binary classifier with ``decision_function`` or ``predict_proba``. None is scikit-learn's
+        ``LinearSVC(random_state=0)``.
+    param_grid : dict, list of dict or None, default=None
+        The candidates, as for GridSearchCV. None is ``{"C": [1e-5, 1e-4, ..., 1e5]}``. Of equally
+        good candidates the first one wins.
+    cv : int, splitter or iterable, default=5
+        The folds. An int is a MultilabelStratifiedKFold.
+    scoring : {"f1", "auc", "average_precision"}, default="f1"
+        The score of a label's held-out scores, all folds together. "f1" is F1 at the threshold
+        that is best for them.
+    n_jobs : int or None, default=None
+        The number of candidates that are fitted in parallel.
     verbose : int, default=0
-        0 is silent; 1 shows the progress of the tuning on stderr.
+        The verbosity. 0 is silent; 1 shows the progress of the tuning on stderr.
 
     Attributes
     ----------
-    estimators_ : list of the fitted classifiers, None for a label that is always or never there
-    best_params_ : list of dicts, by label
-    best_scores_ : (n_labels,), NaN for labels of which held-out scores tell nothing, such as those
-        with one positive sample; they get the candidate that is best for the others on average
-    cv_results_ : dict with ``params`` and ``label_test_score`` (candidates, n_labels)
-    classes_ : (n_labels,), columns of a label matrix, or classes of a vector y
-    n_features_in_, feature_names_in_ : as in scikit-learn
+    estimators_ : list of classifier
+        The fitted classifiers, None for a label that all samples or no samples have.
+    best_params_ : list of dict
+        The best parameters of each label.
+    best_scores_ : ndarray of shape (n_labels,)
+        The scores of these parameters. They are NaN for labels whose held-out scores are
+        undefined, such as those with one positive sample; these labels use the candidate that is
+        best on average for the others.
+    cv_results_ : dict
+        The candidates, ``params``, and their scores, ``label_test_score`` of shape
+        (n_candidates, n_labels).
+    classes_ : ndarray of shape (n_labels,)
+        The names or positions of the labels, or the classes of a vector y.
+    n_features_in_ : int
+        The number of features of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if X has string names.
 
     Examples
     --------
@@ -83,6 +102,15 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
     >>> len(model.best_params_), model.predict(data.X).shape
     (4, (200, 4))
     """
+
+    _parameters: ClassVar[Parameters] = {
+        "estimator": CheckedBy("fit"),
+        "param_grid": CheckedBy("_candidates"),
+        "cv": CheckedBy("list_folds"),
+        "scoring": Choice(*LABEL_SCORINGS),
+        "n_jobs": Jobs(),
+        "verbose": CheckedBy("the progress bar"),
+    }
 
     def __init__(
         self,
@@ -103,18 +131,25 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, **fit_params: Any) -> "OneVsRestSearchCV":
-        """Tune and fit.
+        """Tune and fit one classifier for each label.
 
         Parameters
         ----------
-        X : dense or sparse (n_samples, n_features)
-        y : 0/1 label matrix (n_samples, n_labels), dense or sparse, or a vector of classes
-        fit_params : of the binary classifier's fit, such as ``sample_weight``; ``groups`` goes to
-            the splitter. With scikit-learn's metadata routing their requests decide. The weights
-            that the classifier gets count in the scoring too; weight zero leaves a sample out.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+        y : array-like or sparse matrix of shape (n_samples, n_labels), or array-like of classes
+            The 0/1 label matrix, or a vector of classes.
+        **fit_params : dict
+            The parameters of the binary classifier's ``fit``, such as ``sample_weight``, which
+            counts in the scoring too; a sample of weight zero is left out. ``groups`` is passed to
+            the splitter. With scikit-learn's metadata routing the requests decide.
+
+        Returns
+        -------
+        self : OneVsRestSearchCV
+            The fitted classifier.
         """
-        check_choice("scoring", self.scoring, tuple(LABEL_SCORINGS))
-        check_jobs(self.n_jobs)
+        check_parameters(self)
         if self.estimator is not None and not is_estimator(self.estimator):
             raise TypeError(f"estimator must be a classifier or None, got {self.estimator!r}.")
         X = check_data(self, X, reset=True)
@@ -141,7 +176,7 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
             _fit(_make(self._base(), one), X, t, params)
             for one, t in zip(self.best_params_, Y.T, strict=True)
         ]
-        self._constant = np.where(Y.any(axis=0), 1.0, -1.0)  # of labels without a classifier
+        self._constant = np.where(Y.any(axis=0), 1.0, -1.0)  # scores of labels without classifier
         return self
 
     def _candidates(self) -> list[dict[str, Any]]:
@@ -159,10 +194,16 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
         return self.estimator
 
     def get_metadata_routing(self) -> Any:
-        """Return the requests of the binary classifier and the splitter."""
+        """Return the requests of the binary classifier and the splitter.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            The requests.
+        """
         return make_router(self, self.cv, estimator=self._base())
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Any) -> Floats:
         X = check_data(self, X, reset=False)
         return np.column_stack(
             [_margins(one, X, c) for one, c in zip(self.estimators_, self._constant, strict=True)]
@@ -176,13 +217,13 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):
         return tags
 
 
-def _fit(model: Any, X: Any, t: np.ndarray, params: dict[str, Any]) -> Any:
-    """Fit a classifier to one label; None where there is nothing to tell apart."""
+def _fit(model: Any, X: Any, t: Bools, params: dict[str, Any]) -> Any:
+    """Return the classifier fitted to one label, or None if all samples agree."""
     return model.fit(X, t.astype(int), **params) if t.any() and not t.all() else None
 
 
-def _margins(model: Any, X: Any, constant: float) -> np.ndarray:
-    """Give scores that are positive where the label is rather there."""
+def _margins(model: Any, X: Any, constant: float) -> Floats:
+    """Return scores that are positive where the label is more likely present than absent."""
     if model is None:
         return np.full(X.shape[0], constant)
     found = scores_matrix(model, X, 1)[:, 0].astype(float)
@@ -232,7 +273,7 @@ class CandidateScores:
         self.data = X, Y, folds, fit_params
 
     def chunks(self) -> Iterator[Chunk]:
-        """Yield the scores of each candidate, NaN where no fold tells anything."""
+        """Yield the scores of each candidate, NaN where no fold tests a label of a sample."""
         # scikit-learn's Parallel passes the configuration on too, but replaces warning filters.
         config = get_config()
         found = Parallel(n_jobs=self.n_jobs, return_as="generator")(
@@ -253,7 +294,7 @@ def _score_candidate(
 ) -> Floats:
     """Return the held-out scores (n, m) of one candidate, NaN where there are none."""
     total, times = np.zeros(Y.shape), np.zeros(Y.shape)
-    # The fit that is kept warns by itself.
+    # The final fit issues its own warnings.
     with config_context(**config), ignored(ConvergenceWarning):
         for fold in folds:
             rows, test = training_rows(len(Y), fold), fold[1]
@@ -264,4 +305,5 @@ def _score_candidate(
                     total[test, j] += _margins(fitted, X[test], 0.0)
                     times[test, j] += 1
     check_scores("scores", total, Y.shape)
-    return np.divide(total, times, out=np.full(Y.shape, np.nan), where=times > 0)
+    out = np.full(Y.shape, np.nan)
+    return np.asarray(np.divide(total, times, out=out, where=times > 0))

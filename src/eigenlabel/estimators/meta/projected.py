@@ -1,11 +1,8 @@
-"""A projection and a classifier behind it, at the dimension that suits the classifier best."""
+"""A classifier on projected features, at the dimension that is best for the classifier."""
 
-import numbers
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metaestimators import available_if
@@ -15,207 +12,30 @@ from sklearn.utils.validation import (
     has_fit_parameter,
 )
 
+from eigenlabel.estimators.meta.dimensions import (
+    DimensionScores,
+    check_dimensions,
+    check_parts,
+    embed,
+    fit_projection,
+)
 from eigenlabel.estimators.neighbours.mlknn import MLkNN
 from eigenlabel.estimators.projection.supervised import MDDM
 from eigenlabel.inputs.fitting import all_or_nothing
-from eigenlabel.inputs.progress import tuning
+from eigenlabel.inputs.parameters import CheckedBy, Choice, Parameters, check_parameters
 from eigenlabel.inputs.validation import (
-    check_choice,
     check_data,
-    check_number,
     check_row_weights,
     routing_enabled,
-    take_rows,
 )
-from eigenlabel.inputs.warning import ignored
-from eigenlabel.labels.checks import check_label_matrix
 from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.linalg._types import Bools, Floats, Ints
+from eigenlabel.linalg._types import Floats
 from eigenlabel.metrics import METRICS
-from eigenlabel.model_selection.folds import check_folds
-from eigenlabel.model_selection.judges import ByFold
-from eigenlabel.model_selection.reading import labels_matrix, scores_matrix
 from eigenlabel.model_selection.routing import make_router, requesting_weights, route_fit
-from eigenlabel.model_selection.search import Chunk, SearchResult, search
-
-
-class DimensionsPath(NamedTuple):
-    """Dimensions and the scores (dimensions, folds) at them; losses are not negated."""
-
-    dimensions: np.ndarray
-    scores: np.ndarray
-
-
-def _fit(projection: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
-    """Fit without the warning that there is no direction: classifiers get a constant then."""
-    with ignored(UserWarning, ".* found no direction"):
-        return projection.fit(X, y, **params)
-
-
-def _embed(projection: Any, X: Any) -> np.ndarray:
-    """Project samples; where labels leave no direction at all, all are at one point."""
-    Z = projection.transform(X)
-    return Z if Z.shape[1] else np.zeros((len(Z), 1))
-
-
-def _check_parts(projection: Any, classifier: Any) -> None:
-    """Refuse what is no projection or no classifier before any work."""
-    if isinstance(projection, type) or not hasattr(projection, "transform"):
-        raise TypeError(f"projection must be a transformer such as MDDM(), got {projection!r}.")
-    if "n_components" not in projection.get_params():
-        raise TypeError(f"{type(projection).__name__} has no n_components to vary.")
-    if isinstance(classifier, type) or not hasattr(classifier, "predict"):
-        raise TypeError(f"The estimator must be a classifier such as MLkNN(), got {classifier!r}.")
-
-
-def dimensions_path(
-    projection: Any,
-    classifier: Any,
-    X: Any,
-    y: Any,
-    dimensions: Sequence[int],
-    *,
-    cv: Any = 5,
-    scoring: str = "average_precision",
-    verbose: int = 0,
-) -> DimensionsPath:
-    """Score a classifier on projected features at several dimensions by cross-validation.
-
-    The directions of a projection are nested, so that each fold fits the projection once, at the
-    largest dimension, and the classifier once for each.
-
-    Parameters
-    ----------
-    projection : projection of ours with ``n_components``
-    classifier : classifier that takes a label matrix
-    X, y : samples and 0/1 label matrix
-    dimensions : ints >= 1; those beyond what the projection finds are scored with what there is
-    cv : int (stratified by labels), splitter or iterable
-    scoring : a metric of ``eigenlabel.metrics`` by name
-    verbose : int, default=0
-        0 is silent; 1 shows the progress of the tuning on stderr.
-
-    Examples
-    --------
-    >>> from eigenlabel import MDDM, MLkNN, dimensions_path
-    >>> from eigenlabel.datasets import make_shared_subspace
-    >>> data = make_shared_subspace(200, n_labels=6, random_state=0)
-    >>> path = dimensions_path(MDDM(), MLkNN(), data.X, data.Y, [1, 2, 4], cv=3)
-    >>> path.scores.shape
-    (3, 3)
-    """
-    wanted = _check_dimensions(dimensions)
-    check_choice("scoring", scoring, tuple(METRICS))
-    _check_parts(projection, classifier)
-    nothing = Bunch(projection=Bunch(fit={}), estimator=Bunch(fit={}), splitter=Bunch(split={}))
-    X = X.tocsr() if sp.issparse(X) else np.asarray(X)
-    Y = check_label_matrix(y)
-    held_out = DimensionScores(projection, classifier, X, Y, wanted, cv, scoring, nothing)
-    return held_out.path(held_out.search(verbose))
-
-
-def _check_dimensions(dimensions: Any) -> Ints:
-    """Return the dimensions as an array; raise an exception if they are not positive integers."""
-    if isinstance(dimensions, numbers.Real):
-        raise TypeError(f"dimensions must be a sequence of integers, got {dimensions!r}.")
-    wanted = np.array(list(dimensions))
-    if not wanted.size:
-        raise ValueError("dimensions is empty: give at least one.")
-    for r in wanted.tolist():
-        check_number("dimensions", r, 1, integer=True)
-    return wanted
-
-
-class DimensionScores:
-    """Held-out scores of a classifier on projected features, for several dimensions.
-
-    Each fold fits the projection once, at the largest dimension, and the classifier once for each
-    dimension.
-
-    Parameters
-    ----------
-    projection : transformer
-        The projection.
-    classifier : classifier
-        The classifier.
-    X : array or sparse array of shape (n_samples, n_features)
-        The samples.
-    Y : ndarray of shape (n_samples, n_labels), bool
-        Their labels.
-    dimensions : ndarray of int
-        The dimensions, in any order.
-    cv : int, splitter or iterable
-        The folds.
-    scoring : str
-        The name of a metric. If it reads label sets, the scores are the classifier's label sets.
-    routed : Bunch
-        The metadata of the projection, the classifier and the splitter.
-
-    Attributes
-    ----------
-    params : list of dict
-        The dimensions, the smallest first.
-    """
-
-    def __init__(
-        self,
-        projection: Any,
-        classifier: Any,
-        X: Any,
-        Y: Bools,
-        dimensions: Ints,
-        cv: Any,
-        scoring: str,
-        routed: Bunch,
-    ) -> None:
-        self.projection, self.classifier, self.X, self.Y = projection, classifier, X, Y.astype(int)
-        self.scoring, self.routed, self.dimensions = scoring, routed, dimensions
-        self.order = np.argsort(dimensions, kind="stable")
-        self.params = [{"n_components": int(r)} for r in dimensions[self.order]]
-        self.folds = list(check_folds(cv).split(X, self.Y, **routed.splitter.split))
-
-    def search(self, verbose: int) -> SearchResult:
-        """Judge the dimensions by the mean score over folds."""
-        weights = self.routed.estimator.fit.get("sample_weight")
-        judge = ByFold(self.scoring, self.Y, weights, [test for _, test in self.folds])
-        with tuning(len(self.folds), verbose, "fold") as bar:
-            return search(self, judge, bar.update)
-
-    def path(self, result: SearchResult) -> DimensionsPath:
-        """Return the scores in the order in which the dimensions were given."""
-        scores = np.empty((len(self.dimensions), len(self.folds)))
-        scores[self.order] = result.table["fold_test_score"]
-        return DimensionsPath(self.dimensions, scores)
-
-    def chunks(self) -> Iterator[Chunk]:
-        """Yield the scores of all dimensions for one fold after the other."""
-        for k, (train, test) in enumerate(self.folds):
-            yield Chunk(np.arange(len(self.params)), self._score_fold(train, test), k)
-
-    def _score_fold(self, train: Ints, test: Ints) -> Floats:
-        """Return the scores (dimensions, labels, samples) of one test part."""
-        X, Y, routed = self.X, self.Y, self.routed
-        some, more = (
-            take_rows(X, part.fit, train) for part in (routed.projection, routed.estimator)
-        )
-        pairwise = get_tags(self.projection).input_tags.pairwise
-        among = (slice(None), train) if pairwise else slice(None)  # kernels with training samples
-        X_train, X_test = X[train][among], X[test][among]
-        largest = int(self.dimensions.max())
-        widest = clone(self.projection).set_params(n_components=largest)
-        Z = _embed(_fit(widest, X_train, Y[train], some), X_train)
-        Z_test = _embed(widest, X_test)
-        read = labels_matrix if METRICS[self.scoring].reads == "labels" else scores_matrix
-        found = []
-        for point in self.params:
-            r = point["n_components"]
-            model = clone(self.classifier).fit(Z[:, :r], Y[train], **more)
-            found.append(read(model, Z_test[:, :r], Y.shape[1]).T)
-        return np.stack(found)
 
 
 def _share_weights(fits: dict[str, dict[str, Any]], takers: dict[str, Any]) -> None:
-    """Pass the weights, in place, to the parts whose fit takes them; at least one must."""
+    """Pass the weights, in place, to the parts whose ``fit`` accepts them; at least one must."""
     weights = fits["estimator"].pop("sample_weight")
     names = [name for name, part in takers.items() if has_fit_parameter(part, "sample_weight")]
     if not names:
@@ -229,6 +49,8 @@ def _share_weights(fits: dict[str, dict[str, Any]], takers: dict[str, Any]) -> N
 
 
 def _delegates(method: str) -> Any:
+    """Return a check that raises AttributeError unless the classifier has a method."""
+
     def check(self: "ProjectedClassifierCV") -> bool:
         default = MLkNN() if self.estimator is None else self.estimator
         getattr(getattr(self, "estimator_", default), method)
@@ -237,31 +59,54 @@ def _delegates(method: str) -> Any:
     return check
 
 
-class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A classifier on projected features, at the dimension where it does best.
+class ProjectedClassifierCV(
+    ClassifierMixin,  # type: ignore[misc]
+    MetaEstimatorMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    """Classify projected features, at the dimension where the classifier is best.
 
-    Paper 004 takes one dimension, by the share of dependence, for every classifier, and leaves a
-    better choice open. Here it is the one with the best cross-validated score of the classifier
-    itself; each fold fits the projection once (:func:`dimensions_path`).
+    Zhang and Zhou (2010) use one dimension for every classifier, which they choose by the share of
+    dependence, and leave a better choice open. Here it is the dimension with the best
+    cross-validated score of the classifier itself. Each fold fits the projection once, at the
+    largest dimension, and the classifier once for each dimension (:func:`dimensions_path`).
 
     Parameters
     ----------
-    estimator : classifier that takes a label matrix; None is :class:`MLkNN`
-    projection : projection with ``n_components``; None is :class:`MDDM`
-    dimensions : sequence of ints or None
-        To try; None is 1, 2, 4, ... up to the number of features or labels, whichever is less.
+    estimator : classifier or None, default=None
+        A classifier that accepts a label matrix. None is :class:`MLkNN`.
+    projection : transformer or None, default=None
+        A projection with the parameter ``n_components``. None is :class:`MDDM`.
+    dimensions : sequence of int or None, default=None
+        The dimensions to compare. None is 1, 2, 4, ... up to the number of features or labels,
+        whichever is smaller.
     cv : int, splitter or iterable, default=5
-    scoring : a metric of ``eigenlabel.metrics`` by name, default="average_precision"
+        The folds. An int is a MultilabelStratifiedKFold.
+    scoring : str, default="average_precision"
+        The name of a metric of ``eigenlabel.metrics``. Losses are minimised.
     verbose : int, default=0
-        0 is silent; 1 shows the progress of the tuning on stderr.
+        The verbosity. 0 is silent; 1 shows the progress of the tuning on stderr.
 
     Attributes
     ----------
-    n_components_ : the dimension of ``projection_``: the one chosen (of equally good ones, or where
-        the score is undefined, the smallest), or what there is if that is less
-    path_ : :class:`DimensionsPath`
-    projection_, estimator_ : fitted to all samples at that dimension
-    classes_ : as in the classifier
+    n_components_ : int
+        The dimension of ``projection_``: the best one, or the number of directions that the
+        projection finds if that is smaller. Of equally good dimensions, and if the score is
+        undefined, it is the smallest.
+    best_params_ : dict
+        The best dimension, ``n_components``.
+    path_ : DimensionsPath
+        The scores of all dimensions and folds.
+    projection_ : transformer
+        The projection, fitted to all samples at the best dimension.
+    estimator_ : classifier
+        The classifier, fitted to all samples at the best dimension.
+    classes_ : ndarray
+        The names or positions of the labels, or the classes of a vector y.
+    n_features_in_ : int
+        The number of features of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if X has string names.
 
     Examples
     --------
@@ -272,6 +117,15 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     >>> model.path_.dimensions.tolist(), model.predict(data.X).shape
     ([1, 2, 4, 8], (300, 8))
     """
+
+    _parameters: ClassVar[Parameters] = {
+        "estimator": CheckedBy("check_parts"),
+        "projection": CheckedBy("check_parts"),
+        "dimensions": CheckedBy("check_dimensions"),
+        "cv": CheckedBy("check_folds"),
+        "scoring": Choice(*METRICS),
+        "verbose": CheckedBy("the progress bar"),
+    }
 
     def __init__(
         self,
@@ -292,12 +146,26 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, **fit_params: Any) -> "ProjectedClassifierCV":
-        """Choose the dimension and fit projection and classifier to samples X and labels y.
+        """Choose the dimension, and fit the projection and the classifier.
 
-        ``sample_weight`` goes to the classifier and the projection, each if its fit takes it;
-        ``groups`` goes to the splitter and all else to the classifier. With scikit-learn's
-        metadata routing their requests decide. The classifier's weights count in the scoring.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+        y : array-like or sparse matrix of shape (n_samples, n_labels), or array-like of classes
+            The 0/1 label matrix, or a vector of classes.
+        **fit_params : dict
+            The parameters of the classifier's ``fit``. ``sample_weight`` is passed to the
+            classifier and to the projection, if their ``fit`` accepts it, and the weights of the
+            classifier count in the scoring. ``groups`` is passed to the splitter. With
+            scikit-learn's metadata routing the requests decide.
+
+        Returns
+        -------
+        self : ProjectedClassifierCV
+            The fitted classifier.
         """
+        check_parameters(self)
         X = check_data(self, X, reset=True)
         codec, Y = LabelCodec.fit(y)
         check_consistent_length(X, Y)
@@ -311,8 +179,7 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if dimensions is None:
             most = min(Y.shape[1], X.shape[1])
             dimensions = [*(2**k for k in range(int(np.log2(most)) + 1) if 2**k < most), most]
-        check_choice("scoring", self.scoring, tuple(METRICS))
-        wanted = _check_dimensions(dimensions)
+        wanted = check_dimensions(dimensions)
         held_out = DimensionScores(
             projection, classifier, X, Y, wanted, self.cv, self.scoring, routed
         )
@@ -322,22 +189,22 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         target = Y.astype(int) if codec.multilabel else np.asarray(y).reshape(len(Y))
         self._codec = codec
         widest = clone(projection).set_params(n_components=chosen)
-        self.projection_ = _fit(widest, X, target, routed.projection.fit)
-        Z = _embed(self.projection_, X)
+        self.projection_ = fit_projection(widest, X, target, routed.projection.fit)
+        Z = embed(self.projection_, X)
         self.estimator_ = clone(classifier).fit(Z, target, **routed.estimator.fit)
         self.n_components_ = self.projection_.n_components_
         self.classes_ = codec.classes
         return self
 
     def _parts(self) -> tuple[Any, Any]:
-        """Return the projection and the classifier, defaults for None."""
+        """Return the projection and the classifier, or their defaults."""
         projection = requesting_weights(MDDM()) if self.projection is None else self.projection
         classifier = requesting_weights(MLkNN()) if self.estimator is None else self.estimator
         return projection, classifier
 
     def _route(self, given: dict[str, Any], projection: Any, classifier: Any, n: int) -> Bunch:
         """Return the metadata of the projection, the classifier and the splitter."""
-        _check_parts(projection, classifier)
+        check_parts(projection, classifier)
         routed = route_fit(self, given, classifier)
         fits = {"estimator": dict(routed.estimator.fit), "projection": {}}
         if routing_enabled():
@@ -352,39 +219,80 @@ class ProjectedClassifierCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return Bunch(splitter=Bunch(split=dict(routed.splitter.split)), **parts)
 
     def get_metadata_routing(self) -> Any:
-        """Return the requests of the projection, the classifier and the splitter."""
+        """Return the requests of the projection, the classifier and the splitter.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            The requests.
+        """
         projection, classifier = self._parts()
         return make_router(self, self.cv, projection=projection, estimator=classifier)
 
-    def _project(self, X: Any) -> np.ndarray:
+    def _project(self, X: Any) -> Floats:
         check_is_fitted(self)
-        return _embed(self.projection_, check_data(self, X, reset=False))
+        return embed(self.projection_, check_data(self, X, reset=False))
 
     def predict(self, X: Any) -> Any:
-        """Give the classifier's label sets (sparse if y was), or classes."""
+        """Predict the label sets, or the classes if y was a vector.
+
+        The result is sparse if y was sparse.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        y_pred : ndarray or sparse matrix of shape (n_samples, n_labels), or ndarray of classes
+            The predictions.
+        """
         Z = self._project(X)
         decided = self.estimator_.predict(Z)
         if not self._codec.multilabel:
             return decided
-        decided = decided[:, None] if decided.ndim == 1 else decided  # of a single label
+        decided = decided[:, None] if decided.ndim == 1 else decided  # a single label
         return self._codec.decode(decided > 0)
 
-    @available_if(_delegates("decision_function"))
+    @available_if(_delegates("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
-        """Give the classifier's scores."""
+        """Return the scores of the classifier, before any threshold.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        scores : ndarray
+            The scores, in the shape that the classifier returns.
+        """
         Z = self._project(X)
         return self.estimator_.decision_function(Z)
 
-    @available_if(_delegates("predict_proba"))
+    @available_if(_delegates("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
-        """Give the classifier's probabilities."""
+        """Return the probabilities of the classifier.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        probabilities : ndarray
+            The probabilities, in the shape that the classifier returns.
+        """
         Z = self._project(X)
         return self.estimator_.predict_proba(Z)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         projection = MDDM() if self.projection is None else self.projection
-        if hasattr(projection, "__sklearn_tags__"):  # else fit says what is wrong
+        if hasattr(projection, "__sklearn_tags__"):  # otherwise fit reports what is wrong
             tags.input_tags = get_tags(projection).input_tags
         tags.classifier_tags.multi_label = True
         return tags

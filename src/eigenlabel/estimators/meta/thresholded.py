@@ -1,6 +1,6 @@
 """Thresholds for any multi-label classifier that scores."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.estimators.subspace.many_labels import MANY
 from eigenlabel.inputs.fitting import all_or_nothing
+from eigenlabel.inputs.parameters import CheckedBy, Jobs, Parameters, check_parameters
 from eigenlabel.inputs.validation import (
-    check_jobs,
     check_row_weights,
     is_estimator,
     routing_enabled,
@@ -22,6 +22,7 @@ from eigenlabel.inputs.validation import (
 )
 from eigenlabel.inputs.views import Views, is_several
 from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.machine import memory_limit
 from eigenlabel.linalg.memory import readable
 from eigenlabel.linalg.operators import row_blocks
@@ -31,10 +32,12 @@ from eigenlabel.model_selection.routing import make_router, route_fit
 from eigenlabel.thresholds import Rule, Top, Zero, get_rule
 from eigenlabel.thresholds.decisions import decide, join_decisions
 
-ARRAYS = 6  # of samples x labels that fitting thresholds holds at once
+ARRAYS = 6  # arrays of samples x labels that exist at once while thresholds are fitted
 
 
 def _delegates(method: str) -> Any:
+    """Return a check that raises AttributeError unless the classifier has a method."""
+
     def check(self: "ThresholdedClassifier") -> bool:
         getattr(getattr(self, "estimator_", self.estimator), method)
         return True
@@ -42,37 +45,51 @@ def _delegates(method: str) -> Any:
     return check
 
 
-class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Give a multi-label classifier the thresholds that its scores deserve.
+class ThresholdedClassifier(
+    ClassifierMixin,  # type: ignore[misc]
+    MetaEstimatorMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    """Decide on label sets by thresholds that are fitted to the held-out scores of a classifier.
 
-    Scores of all samples are collected by cross-validation, a rule of ``eigenlabel.thresholds``
-    turns them into one threshold per label, and the classifier is fitted again on all samples.
-    A vector y has no label sets; there the classifier decides by itself.
+    The scores of all samples are collected by cross-validation, a rule of
+    ``eigenlabel.thresholds`` finds one threshold for each label, and the classifier is fitted
+    again to all samples. For a vector y there are no label sets, and the classifier itself decides.
 
-    A sparse y of 10,000 labels or more stays sparse, and label sets are decided in pieces of rows:
-    for the rules "zero" and "top", which need no scores (``cv`` has no use then).
+    With the rules "zero" and "top", which need no scores and ignore ``cv``, a sparse y of 10,000
+    labels or more stays sparse, and label sets are decided in pieces of rows.
 
-    Cost: the classifier's own fit, times the number of folds plus one.
+    The cost is that of the classifier's own fit, times the number of folds plus one.
 
     Parameters
     ----------
-    estimator : classifier with decision_function or predict_proba that takes a label matrix
-    strategy : str or rule, default="mixed"
-        "zero", "f1", "fbr", "global", "top", "proportional", "mixed", or a rule with its own
-        settings such as ``thresholds.Mixed(weight=0.5)``.
-    cv : int, splitter, iterable or None
-        Where held-out scores come from, an int being a MultilabelStratifiedKFold. None takes the
-        scores of the training samples, as the papers did: optimistic for flexible models.
-    n_jobs : int or None
-        Folds fitted in parallel.
+    estimator : classifier
+        A classifier with ``decision_function`` or ``predict_proba`` that accepts a label matrix.
+    strategy : str or Rule, default="mixed"
+        The rule that finds the thresholds: "zero", "f1", "fbr", "global", "top", "proportional",
+        "mixed", or a rule with its own settings such as ``thresholds.Mixed(weight=0.5)``.
+    cv : int, splitter, iterable or None, default=5
+        The folds of the held-out scores. An int is a MultilabelStratifiedKFold. None uses the
+        scores of the training samples, as Ji et al. (2010) do, which is optimistic for flexible
+        models.
+    n_jobs : int or None, default=None
+        The number of folds that are fitted in parallel.
 
     Attributes
     ----------
-    estimator_ : the fitted classifier
-    thresholds_ : (n_labels,), absent for a vector y
-    oof_scores_ : (n_samples, n_labels), the scores they were fitted to, absent for a vector y and
-        for a sparse y of many labels
-    classes_ : as in the classifier
+    estimator_ : classifier
+        The classifier, fitted to all samples.
+    thresholds_ : ndarray of shape (n_labels,)
+        The thresholds. The attribute is absent for a vector y.
+    oof_scores_ : ndarray of shape (n_samples, n_labels)
+        The scores that the thresholds are fitted to. The attribute is absent for a vector y and
+        for a sparse y of many labels.
+    classes_ : ndarray
+        The classes of the classifier.
+    n_features_in_ : int
+        The number of features of X, if the classifier knows it.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if the classifier knows them.
 
     Examples
     --------
@@ -91,6 +108,13 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     True
     """
 
+    _parameters: ClassVar[Parameters] = {
+        "estimator": CheckedBy("fit"),
+        "strategy": CheckedBy("get_rule"),
+        "cv": CheckedBy("check_folds"),
+        "n_jobs": Jobs(),
+    }
+
     def __init__(
         self, estimator: Any, *, strategy: str | Rule = "mixed", cv: Any = 5, n_jobs: Any = None
     ) -> None:
@@ -103,11 +127,23 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, **fit_params: Any) -> "ThresholdedClassifier":
         """Fit the classifier and its thresholds.
 
-        ``fit_params`` go to the classifier's fit and ``groups`` to the splitter (and to the
-        classifier if its fit takes them). With scikit-learn's metadata routing their requests
-        decide. Thresholds are fitted with the sample weights that the classifier gets.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+        y : array-like or sparse matrix of shape (n_samples, n_labels), or array-like of classes
+            The 0/1 label matrix, or a vector of classes.
+        **fit_params : dict
+            The parameters of the classifier's ``fit``, such as ``sample_weight``, which the
+            thresholds use too. ``groups`` is passed to the splitter, and to the classifier if its
+            ``fit`` accepts it. With scikit-learn's metadata routing the requests decide.
+
+        Returns
+        -------
+        self : ThresholdedClassifier
+            The fitted classifier.
         """
-        check_jobs(self.n_jobs)
+        check_parameters(self)
         if not is_estimator(self.estimator):
             raise TypeError(
                 "estimator must be a classifier with decision_function or predict_proba, got "
@@ -117,14 +153,14 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         many = self._has_many_labels(y)
         self._codec, Y = LabelCodec.fit_sparse(y) if many else LabelCodec.fit(y)
         for name in ("thresholds_", "oof_scores_"):
-            vars(self).pop(name, None)  # of an earlier fit to a label matrix
+            self.__dict__.pop(name, None)  # from an earlier fit to a label matrix
         routed = route_fit(self, fit_params, self.estimator)
         params, weights = dict(routed.estimator.fit), None
         if params.get("sample_weight") is not None:
             weights = check_row_weights(params["sample_weight"], Y.shape[0])
             params["sample_weight"] = weights
-        # Many classifiers, and cross_val_predict, take dense label matrices only, and
-        # OneVsRestClassifier mixes up the columns of an int8 one with more than 127 labels.
+        # Many classifiers, and cross_val_predict, accept dense label matrices only, and
+        # OneVsRestClassifier confuses the columns of an int8 one with more than 127 labels.
         target = Y.astype(int) if self._codec.multilabel else y
         self.estimator_ = clone(self.estimator).fit(X, target, **params)
         if many:
@@ -144,8 +180,9 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def _has_many_labels(self, y: Any) -> bool:
-        """Tell whether y can stay sparse; refuse held-out scores that do not fit."""
-        if not sp.issparse(y) or y.ndim != 2 or y.shape[1] < MANY:
+        """Return True if y stays sparse; raise MemoryError if held-out scores do not fit."""
+        sparse = sp.issparse(y)
+        if not sparse or y.ndim != 2 or y.shape[1] < MANY:
             return False
         if type(self._rule) in (Zero, Top):
             return True
@@ -166,7 +203,8 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         given: dict[str, Any],
         params: dict[str, Any],
         split: dict[str, Any],
-    ) -> np.ndarray:
+    ) -> Floats:
+        """Return the scores (n, m) that the thresholds are fitted to."""
         if self.cv is None:
             return self._scores(self.estimator_, X)
         X = Views(X) if is_several(X) else X  # several tables are split together
@@ -174,7 +212,9 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if y.shape[1] == 1:  # which cross_val_predict takes for classes
             return self._collect_one(X, y, cv.split(X, y, **split), params)
         if routing_enabled():  # cross_val_predict reads the requests itself
-            metadata = {"params": {name: v for name, v in given.items() if v is not None}}
+            metadata: dict[str, Any] = {
+                "params": {name: v for name, v in given.items() if v is not None}
+            }
         else:
             metadata = {"params": params, "groups": split.get("groups")}
         response = cross_val_predict(
@@ -191,8 +231,8 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             response, len(self._codec.classes), getattr(self.estimator_, "classes_", None)
         )
 
-    def _collect_one(self, X: Any, y: Any, splits: Any, params: dict[str, Any]) -> np.ndarray:
-        """Collect held-out scores of a single label."""
+    def _collect_one(self, X: Any, y: Any, splits: Any, params: dict[str, Any]) -> Floats:
+        """Return the held-out scores of a single label."""
         scores = np.full((len(y), 1), np.nan)
         for train, test in splits:
             model = clone(self.estimator)
@@ -206,38 +246,81 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return scores
 
     def predict(self, X: Any) -> Any:
-        """Give label sets by the thresholds, or what the classifier predicts for a vector y."""
+        """Predict the label sets, or the classes if y was a vector.
+
+        The result is sparse if y was sparse.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        y_pred : ndarray or sparse matrix of shape (n_samples, n_labels), or ndarray of classes
+            The predictions.
+        """
         check_is_fitted(self)
         if not self._codec.multilabel:
             return self.estimator_.predict(X)
         if len(self.thresholds_) < MANY:
             return self._decide(X)
-        X = X.tocsr() if sp.issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
+        sparse = sp.issparse(X)
+        X = X.tocsr() if sparse else X if hasattr(X, "shape") else np.asarray(X)
         rows = row_blocks(X.shape[0], len(self.thresholds_))
         take = X.iloc if hasattr(X, "iloc") else X
         return join_decisions([self._decide(take[piece]) for piece in rows])
 
     def _decide(self, X: Any) -> Any:
+        """Return the label sets of some samples."""
         scores = self._scores(self.estimator_, X)
         return decide(self._codec, scores, self._rule, self.thresholds_)
 
-    def _scores(self, estimator: Any, X: Any) -> np.ndarray:
+    def _scores(self, estimator: Any, X: Any) -> Floats:
         return scores_matrix(estimator, X, len(self._codec.classes))
 
-    @available_if(_delegates("decision_function"))
+    @available_if(_delegates("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
-        """Give the classifier's scores, before any threshold."""
+        """Return the scores of the classifier, before any threshold.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        scores : ndarray
+            The scores, in the shape that the classifier returns.
+        """
         check_is_fitted(self)
         return self.estimator_.decision_function(X)
 
-    @available_if(_delegates("predict_proba"))
+    @available_if(_delegates("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
-        """Give the classifier's probabilities."""
+        """Return the probabilities of the classifier.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        probabilities : ndarray
+            The probabilities, in the shape that the classifier returns.
+        """
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)
 
     def get_metadata_routing(self) -> Any:
-        """Return the requests of the classifier and the splitter."""
+        """Return the requests of the classifier and the splitter.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            The requests.
+        """
         return make_router(self, self.cv, estimator=self.estimator)
 
     def __sklearn_tags__(self) -> Any:

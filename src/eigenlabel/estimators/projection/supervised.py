@@ -20,7 +20,7 @@ from eigenlabel.inputs.validation import (
     check_number,
     check_scale,
 )
-from eigenlabel.inputs.warning import warn
+from eigenlabel.inputs.warning import NoDirectionWarning, warn
 from eigenlabel.kernels.factor import factorise_samples, warn_shortfall
 from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel, kernel_tags
 from eigenlabel.labels.codec import LabelCodec
@@ -84,7 +84,7 @@ class BaseProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             warn(
                 f"{type(self).__name__} found no direction: {still} do not vary. transform gives "
                 "no columns.",
-                UserWarning,
+                NoDirectionWarning,
             )
         return self
 
