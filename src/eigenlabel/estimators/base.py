@@ -13,6 +13,7 @@ from eigenlabel.labels.cells import check_observed
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.labels.targets import signed_targets
 from eigenlabel.thresholds import Rule, Top, Zero
+from eigenlabel.thresholds.decisions import decide
 
 
 class ScoreClassifier(ClassifierMixin, BaseEstimator):
@@ -27,19 +28,38 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Give the score of every label, before any threshold.
+        """Return the score of every label, before any threshold.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
 
         Returns
         -------
-        (n_samples, n_labels), or (n_samples,) if y was a vector of two classes
+        scores : ndarray of shape (n_samples, n_labels), or (n_samples,)
+            The scores. The shape is (n_samples,) if y was a vector of two classes.
         """
         check_is_fitted(self)
         return self._codec.shape_scores(self._scores(X))
 
     def predict(self, X: Any) -> Any:
-        """Give label sets as a 0/1 matrix (sparse if y was), or classes if y was a vector."""
+        """Predict the label sets, or the classes if y was a vector.
+
+        The result is sparse if y was sparse.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        y_pred : ndarray or sparse matrix of shape (n_samples, n_labels), or ndarray of classes
+            The predictions.
+        """
         check_is_fitted(self)
-        return self._codec.decide(self._scores(X))
+        return decide(self._codec, self._scores(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -68,14 +88,27 @@ class RuleClassifier(ScoreClassifier):
         return self._scores(X)
 
     def predict(self, X: Any) -> Any:
-        """Give label sets as a 0/1 matrix (sparse if y was), or classes if y was a vector."""
+        """Predict the label sets, or the classes if y was a vector.
+
+        The result is sparse if y was sparse.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        y_pred : ndarray or sparse matrix of shape (n_samples, n_labels), or ndarray of classes
+            The predictions.
+        """
         check_is_fitted(self)
         return self._decide(self._scores(X))
 
     def _decide(self, scores: np.ndarray) -> Any:
-        if not self._codec.multilabel:
-            return self._codec.decide(scores)
-        return self._codec.decode(self._rule.decide(scores, self.thresholds_))
+        """Return what ``predict`` returns for scores (n, m)."""
+        thresholds = self.thresholds_ if self._codec.multilabel else 0.0
+        return decide(self._codec, scores, self._rule, thresholds)
 
 
 @dataclass(frozen=True)

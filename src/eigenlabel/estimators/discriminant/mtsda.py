@@ -1,6 +1,6 @@
-"""MtSDA, multi-task sparse discriminant analysis (Han, Wu, Jia, Zhuang, Yu; AAAI 2010)."""
+"""MtSDA, multi-task sparse discriminant analysis (Han et al. 2010)."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,39 +15,68 @@ from eigenlabel.estimators.discriminant.optimal_scoring import (
     best_label_sets,
 )
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
-from eigenlabel.inputs.validation import (
+from eigenlabel.inputs.parameters import (
+    COUNT,
+    NOT_NEGATIVE,
+    CheckedBy,
+    Choice,
+    Flag,
+    Parameters,
     check_choice,
-    check_data,
-    check_flag,
     check_number,
+    check_parameters,
+)
+from eigenlabel.inputs.validation import (
+    check_data,
     check_scale,
     check_weights,
 )
 from eigenlabel.inputs.warning import warn
+from eigenlabel.labels.checks import to_dense
 from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.linalg._types import Bools, Floats
 from eigenlabel.linalg.ties import first_highest
 from eigenlabel.thresholds import Rule, get_rule
 from eigenlabel.thresholds.decisions import decide
 
-TOLERATED = 1e-6  # violation of optimality, relative to the largest correlation
+TOLERATED = 1e-6  # violation of optimality relative to the largest correlation, without warning
 
 
-def _product(X: Any, W: Any) -> np.ndarray:
-    """X W' of dense or sparse X and W."""
-    found = X @ W.T
-    return found.toarray() if sp.issparse(found) else np.asarray(found)
+def _product(X: Any, W: Any) -> Floats:
+    """Return X W' of dense or sparse X and W."""
+    return np.asarray(to_dense(X @ W.T))
 
 
-class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifier):
-    """What MtSDA and its tuned twin share: checking, storing, scoring, deciding."""
+class BaseMtSDA(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,
+    ScoreClassifier,
+):
+    """The common base of MtSDA and MtSDACV, which checks, solves, stores and predicts."""
+
+    _shared_parameters: ClassVar[Parameters] = {
+        "n_components": CheckedBy("_check_training"),
+        "scores": Choice("exact", "paper"),
+        "n_iter": COUNT,
+        "tol": NOT_NEGATIVE,
+        "threshold": CheckedBy("get_rule"),
+        "fit_intercept": Flag(),
+    }
+
+    n_components: int | None
+    scores: str
+    n_iter: int
+    tol: float
+    fit_intercept: bool
+    coef_: Any
+    components_: Any
+    _rule: Rule
 
     def _check_training(
         self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Any, LabelCodec, np.ndarray, np.ndarray | None]:
-        check_choice("scores", self.scores, ("exact", "paper"))
-        check_number("n_iter", self.n_iter, 1, integer=True)
-        check_number("tol", self.tol, 0)
-        check_flag("fit_intercept", self.fit_intercept)
+    ) -> tuple[Any, LabelCodec, Bools, Floats | None]:
+        """Return the checked samples, the codec, the label matrix and the weights."""
+        check_parameters(self)
         X = check_data(self, X, reset=True)
         codec, Y = LabelCodec.fit(y)
         check_consistent_length(X, Y)
@@ -57,18 +86,18 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
         check_scale(X)
         return X, codec, Y, weights
 
-    def _problem(self, X: Any, Y: np.ndarray, weights: np.ndarray | None) -> ScoreProblem:
+    def _problem(self, X: Any, Y: Bools, weights: Floats | None) -> ScoreProblem:
         return ScoreProblem(X, Y, weights, self.fit_intercept, self.n_components)
 
     def _fit_problem(
         self,
         problem: ScoreProblem,
         penalty: Penalty,
-        Y: np.ndarray,
-        dtype: np.dtype,
-        first: np.ndarray | None = None,
+        Y: Bools,
+        dtype: Any,
+        first: Floats | None = None,
     ) -> None:
-        """Solve for one penalty, warn if it did not end well, and store."""
+        """Solve the problem for one penalty, warn if it did not converge, and store the result."""
         paper = self.scores == "paper"
         found = problem.solve(penalty, paper, self.n_iter, self.tol, first)
         if not found.converged:
@@ -97,43 +126,58 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
         self._embedding_offset = (problem.operator.mean @ found.B).astype(dtype)
         self._label_mean = problem.mean
 
-    def _fit_thresholds(self, X: Any, Y: np.ndarray, weights: np.ndarray | None) -> None:
-        """Fit thresholds to the training scores; a sample of weight zero is as good as absent."""
+    def _fit_thresholds(self, X: Any, Y: Bools, weights: Floats | None) -> None:
+        """Fit the thresholds to the training scores of samples with positive weight."""
         used = slice(None) if weights is None else weights > 0
         scores = self._scores_of(X[used])
         part = None if weights is None else weights[used]
         self.thresholds_ = self._rule.find_thresholds(scores, Y[used], part)
 
-    def _scores_of(self, X: Any) -> np.ndarray:
+    def _scores_of(self, X: Any) -> Floats:
         scores = _product(X, self.coef_) + self.intercept_
-        return scores.astype(self.intercept_.dtype, copy=False)
+        return np.asarray(scores, dtype=self.intercept_.dtype)
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Any) -> Floats:
         return self._scores_of(check_data(self, X, reset=False))
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Embed samples: ``B'(x - mean)``, which approximates the scores of their labels.
+    def transform(self, X: Any) -> Floats:
+        """Embed samples by ``B'(x - mean)``, which approximates the scores of their labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
 
         Returns
         -------
-        (n_samples, n_components_)
+        Z : ndarray of shape (n_samples, n_components_)
+            The embedded samples.
         """
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
         embedded = _product(X, self.components_) - self._embedding_offset
-        return embedded.astype(self.intercept_.dtype, copy=False)
+        return np.asarray(embedded, dtype=self.intercept_.dtype)
 
     def predict(self, X: Any, method: str = "auto") -> Any:
-        """Give label sets as a 0/1 matrix (sparse if y was), or classes if y was a vector.
+        """Predict the label sets, or the classes if y was a vector.
+
+        The result is sparse if y was sparse.
 
         Parameters
         ----------
-        X : dense or sparse (n_samples, n_features)
-        method : "auto" or "discrete"
-            "auto" compares the scores of labels with their thresholds (Algorithm 1), and takes the
-            nearest class mean for a vector y (Eq. 2). "discrete" takes the label set whose scores
-            are nearest to the embedded sample: of all sets, exactly (Eq. 5, up to 20 labels), or
-            of all classes for a vector y (Eq. 4).
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+        method : {"auto", "discrete"}, default="auto"
+            How label sets are decided. "auto" compares the scores of labels with their thresholds
+            (Algorithm 1 of Han et al. 2010), and chooses the nearest class mean for a vector y
+            (Eq. 2). "discrete" chooses the label set whose scores are nearest to the embedded
+            sample, exactly among all sets (Eq. 5, up to 20 labels), or among all classes for a
+            vector y (Eq. 4).
+
+        Returns
+        -------
+        y_pred : ndarray or sparse matrix of shape (n_samples, n_labels), or ndarray of classes
+            The predictions.
         """
         check_is_fitted(self)
         check_choice("method", method, ("auto", "discrete"))
@@ -142,7 +186,8 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
         thresholds = self.thresholds_ if self._codec.multilabel else 0.0
         return decide(self._codec, self._scores(X), self._rule, thresholds)
 
-    def _predict_discrete(self, Z: np.ndarray) -> Any:
+    def _predict_discrete(self, Z: Floats) -> Any:
+        """Return the label sets or classes whose scores are nearest to embedded samples."""
         offset = self._label_mean @ self.label_scores_
         if self._codec.multilabel:
             return self._codec.decode(best_label_sets(self.label_scores_, Z + offset))
@@ -152,10 +197,17 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
         nearest = (Z + offset) @ places.T - 0.5 * (places**2).sum(axis=1)
         return self.classes_[first_highest(nearest)]
 
-    def selected_features(self) -> list[np.ndarray]:
-        """List the features that each score uses, heaviest first, by name if X had names."""
+    def selected_features(self) -> list[Any]:
+        """List the features that each score uses.
+
+        Returns
+        -------
+        features : list of ndarray
+            The features of each score, with the largest weight first, by name if X had names and
+            by position otherwise.
+        """
         check_is_fitted(self)
-        dense = self.components_.toarray() if sp.issparse(self.components_) else self.components_
+        dense = to_dense(self.components_)
         names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
         found = []
         for row in np.abs(dense):
@@ -165,7 +217,13 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
 
     @all_or_nothing
     def sparsify(self) -> "BaseMtSDA":
-        """Store ``coef_`` and ``components_`` as CSR arrays; predictions stay the same."""
+        """Store ``coef_`` and ``components_`` as CSR arrays; predictions stay the same.
+
+        Returns
+        -------
+        self : MtSDA or MtSDACV
+            The estimator.
+        """
         check_is_fitted(self)
         self.coef_ = sp.csr_array(self.coef_)
         self.components_ = sp.csr_array(self.components_)
@@ -173,10 +231,15 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
 
     @all_or_nothing
     def densify(self) -> "BaseMtSDA":
-        """Store ``coef_`` and ``components_`` as arrays again."""
+        """Store ``coef_`` and ``components_`` as dense arrays.
+
+        Returns
+        -------
+        self : MtSDA or MtSDACV
+            The estimator.
+        """
         check_is_fitted(self)
-        if sp.issparse(self.coef_):
-            self.coef_, self.components_ = self.coef_.toarray(), self.components_.toarray()
+        self.coef_, self.components_ = to_dense(self.coef_), to_dense(self.components_)
         return self
 
     @property
@@ -193,54 +256,76 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
 class MtSDA(BaseMtSDA):
     """Classify by multi-task sparse discriminant analysis for given penalties.
 
-    Labels get scores theta, combinations of labels that sparse combinations of features predict:
+    Labels have scores theta, combinations of labels that sparse combinations of features predict:
 
         min 1/n sum_j |Yc theta_j - Xc b_j|^2 + l2 b_j'Omega b_j + l1 |b_j|_1  (all over n)
         s.t. theta'(Yc'Yc / n) theta = I,   Omega = (1 - rho) I + rho 11'
 
-    (AAAI 2010, Eq. 1). A sample's label scores are ``(x - mean) B theta^+ + mean of Y`` (Eq. 11).
-    With ``l1=0`` they are ridge regression with shift l2 (Omega = I), whatever theta. For one
-    class a sample it is sparse discriminant analysis, with l1 = 0 penalised discriminant analysis.
+    (Eq. 1 of Han et al. 2010). The label scores of a sample are
+    ``(x - mean) B theta^+ + mean of Y`` (Eq. 11). With ``l1=0`` they equal ridge regression with
+    the shift l2 (for Omega = I), whatever theta. For one class per sample the method is sparse
+    discriminant analysis, and with ``l1=0`` penalised discriminant analysis.
 
-    Cost: an iteration solves q elastic nets by a few Newton steps each, k^3 / 3 for k features in
-    use, and multiplies X with q vectors; the score step costs p m q. Sparse X is never densified.
+    An iteration solves q elastic nets by a few Newton steps each, at the cost of k^3 / 3 for k
+    features in use, and multiplies X with q vectors; the score step costs p m q. Sparse X is never
+    densified.
 
     Parameters
     ----------
-    l1, l2 : float >= 0
-        The paper's lambda_1 and lambda_2: penalties beside a sum over samples, not a mean.
-    rho : float in [-1 / (n_features - 1), 1], default=0
-        Correlation in the penalty matrix; 0 is the identity. Towards 1 weights of opposite sign
-        are cheap. At both ends Omega is singular and the minimiser may not be unique.
-    n_components : int in 1..n_labels or None
-        Number q of scores; None is one a label (less what labels depend on each other).
-    scores : "exact" or "paper"
-        The score step: the minimiser, with which the objective never rises, or the paper's Eq. 9
-        and start, which leave the constraint. Eq. 9 does not determine all of theta if the rank of
-        XB is lower than the number of scores, as after the first iteration if the label sets of
-        the first samples are linearly dependent. The rest is then chosen by a fixed rule, such
-        that theta has full rank; with ``l1=0`` no choice changes the scores of new samples.
-    n_iter : int >= 1, default=100
-        Iterations at most. 1 regresses the first scores and leaves them as they are.
-    tol : float >= 0, default=1e-3
-        Relative change of the objective at which iterations end.
-    threshold : str or rule of ``eigenlabel.thresholds``, default="global"
-        How scores become label sets, fitted to the training scores; "global" is Algorithm 1.
+    l1 : float, default=1.0
+        The penalty lambda_1 on absolute weights, beside a sum over samples, not a mean.
+    l2 : float, default=1.0
+        The penalty lambda_2 on squared weights, beside a sum over samples, not a mean.
+    rho : float, default=0.0
+        The correlation in the penalty matrix, between ``-1 / (n_features - 1)`` and 1; 0 is the
+        identity. For values near 1, weights of opposite sign are cheap. At both ends Omega is
+        singular and the minimiser may not be unique.
+    n_components : int or None, default=None
+        The number q of scores, between 1 and the number of labels. None is one score for each
+        label, less the number of labels that depend linearly on others.
+    scores : {"exact", "paper"}, default="exact"
+        The score step. "exact" is the minimiser, with which the objective never rises. "paper" is
+        Eq. 9 of Han et al. (2010) and their start, which violate the constraint. Eq. 9 does not
+        determine all of theta if the rank of XB is lower than the number of scores, as after the
+        first iteration if the label sets of the first samples are linearly dependent. The rest is
+        then chosen by a fixed rule, such that theta has full rank; with ``l1=0`` no choice changes
+        the scores of new samples.
+    n_iter : int, default=100
+        The maximum number of iterations. With 1 the first scores are regressed and not changed.
+    tol : float, default=1e-3
+        The relative change of the objective at which the iterations end.
+    threshold : str or Rule, default="global"
+        The rule of ``eigenlabel.thresholds`` that turns scores into label sets, fitted to the
+        training scores. "global" is Algorithm 1 of Han et al. (2010).
     fit_intercept : bool, default=True
-        Centre X and Y. False takes both as they are.
+        Whether X and Y are centred.
 
     Attributes
     ----------
-    coef_ : (n_labels, n_features), weights of label scores (a vector y: of classes, by Eq. 2)
-    intercept_ : (n_labels,)
-    components_ : (n_components_, n_features), the sparse weights B'
-    label_scores_ : (n_labels, n_components_), theta
-    objective_ : (n_iter_,), Eq. 1 after each iteration
-    n_iter_, n_components_ : int
-    n_features_selected_ : int, features with a weight in some score
-    thresholds_ : (n_labels,), absent for a vector y
-    classes_ : (n_labels,), columns of a label matrix, or classes of a vector y
-    n_features_in_, feature_names_in_ : as in scikit-learn
+    coef_ : ndarray or sparse array of shape (n_labels, n_features)
+        The weights of the label scores, or of the classes of a vector y by Eq. 2.
+    intercept_ : ndarray of shape (n_labels,)
+        The intercepts of the label scores.
+    components_ : ndarray or sparse array of shape (n_components_, n_features)
+        The sparse weights B'.
+    label_scores_ : ndarray of shape (n_labels, n_components_)
+        The scores theta of the labels.
+    objective_ : ndarray of shape (n_iter_,)
+        The objective of Eq. 1 after each iteration.
+    n_iter_ : int
+        The number of iterations.
+    n_components_ : int
+        The number of scores.
+    n_features_selected_ : int
+        The number of features with a weight in some score.
+    thresholds_ : ndarray of shape (n_labels,)
+        The thresholds of the labels. The attribute is absent for a vector y.
+    classes_ : ndarray of shape (n_labels,)
+        The names or positions of the labels, or the classes of a vector y.
+    n_features_in_ : int
+        The number of features of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if X has string names.
 
     Examples
     --------
@@ -251,6 +336,13 @@ class MtSDA(BaseMtSDA):
     >>> model.predict(data.X[150:]).shape, len(model.selected_features())
     ((50, 6), 6)
     """
+
+    _parameters: ClassVar[Parameters] = {
+        "l1": CheckedBy("Penalty.check"),
+        "l2": CheckedBy("Penalty.check"),
+        "rho": CheckedBy("Penalty.check"),
+        **BaseMtSDA._shared_parameters,
+    }
 
     def __init__(
         self,
@@ -277,14 +369,21 @@ class MtSDA(BaseMtSDA):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MtSDA":
-        """Fit to samples X (n, p) and labels y.
+        """Fit the scores, the weights and the thresholds.
 
         Parameters
         ----------
-        X : dense or sparse (n_samples, n_features)
-        y : 0/1 label matrix (n_samples, n_labels), dense or sparse, or a vector of classes
-        sample_weight : (n_samples,) or None
-            A weight of k counts like k copies of the sample.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+        y : array-like or sparse matrix of shape (n_samples, n_labels), or array-like of classes
+            The 0/1 label matrix, or a vector of classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The sample weights. A weight of k counts like k copies of the sample.
+
+        Returns
+        -------
+        self : MtSDA
+            The fitted classifier.
         """
         rule = get_rule(self.threshold)
         X, codec, Y, weights = self._check_training(X, y, sample_weight)
@@ -292,7 +391,7 @@ class MtSDA(BaseMtSDA):
         penalty.check(X.shape[1])
         self._codec, self.classes_, self._rule = codec, codec.classes, rule
         self._fit_problem(self._problem(X, Y, weights), penalty, Y, X.dtype)
-        vars(self).pop("thresholds_", None)
+        self.__dict__.pop("thresholds_", None)  # from an earlier fit to a label matrix
         if codec.multilabel:
             self._fit_thresholds(X, Y, weights)
         return self

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from eigenlabel.estimators.discriminant.mtsda import BaseMtSDA
 from eigenlabel.estimators.discriminant.optimal_scoring import Penalty, ScoreProblem
 from eigenlabel.inputs.fitting import all_or_nothing
+from eigenlabel.inputs.parameters import CheckedBy, Choice, Parameters, check_parameters
 from eigenlabel.inputs.progress import tuning
-from eigenlabel.inputs.validation import check_choice
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.labels.truth import Truth
 from eigenlabel.linalg._types import Floats
@@ -22,13 +22,13 @@ from eigenlabel.model_selection.scorers import make_scorer
 from eigenlabel.model_selection.search import Chunk, search, store, to_floats
 from eigenlabel.thresholds import Rule, get_rule
 
-L1_SHARES = (1 / 8, 1 / 16, 1 / 32, 1 / 64)  # of an l1 at which all weights vanish
-L2_SHARES = (1.0, 10.0)  # of the mean squared distance of samples from their mean
+L1_SHARES = (1 / 8, 1 / 16, 1 / 32, 1 / 64)  # shares of an l1 at which all weights vanish
+L2_SHARES = (1.0, 10.0)  # multiples of the mean squared distance of samples from their mean
 
 
 @dataclass(frozen=True)
 class Path:
-    """The values of l1, heaviest first, for one l2 and rho."""
+    """The values of l1, the largest first, for one l2 and rho."""
 
     l1s: list[float]
     l2: float
@@ -41,47 +41,103 @@ class Path:
 
 
 class MtSDACV(BaseMtSDA):
-    """Multi-task sparse discriminant analysis that tunes itself, thresholds included.
+    """Classify by multi-task sparse discriminant analysis that tunes itself and its thresholds.
 
-    For every l2 and rho each fold follows a path of falling l1: a grid point starts its elastic
-    nets at the solution of the point before and shares the covariances of features with all
+    For every l2 and rho each fold follows a path of decreasing l1: a grid point starts its elastic
+    nets at the solution of the previous point and shares the covariances of features with all
     points of the fold. Its result is that of :class:`MtSDA` fitted to the training part alone. Each
-    point is scored on the held-out scores of all samples together, with thresholds fitted to
-    them.
+    point is scored on the held-out scores of all samples together, with thresholds fitted to them.
 
-    Cost: a fit of :class:`MtSDA` per fold and grid point, less the work that is shared.
+    The cost is one fit of :class:`MtSDA` for each fold and grid point, less the shared work.
 
     Parameters
     ----------
-    l1s : sequence of floats >= 0 or None
-        None is 1/8, 1/16, 1/32 and 1/64 of an l1 at which all weights vanish.
-    l2s : sequence of floats >= 0 or None
-        None is 1 and 10 times the mean squared distance of samples from their mean.
-    rhos : sequence of floats, default=(0.0,)
-    cv : int, splitter, or iterable of (train, test)
-        An int is a MultilabelStratifiedKFold.
+    l1s : sequence of float or None, default=None
+        The values of l1, not negative. None is 1/8, 1/16, 1/32 and 1/64 of an l1 at which all
+        weights vanish.
+    l2s : sequence of float or None, default=None
+        The values of l2, not negative. None is 1 and 10 times the mean squared distance of samples
+        from their mean.
+    rhos : sequence of float, default=(0.0,)
+        The values of rho, between ``-1 / (n_features - 1)`` and 1.
+    cv : int, splitter or iterable, default=5
+        The folds. An int is a MultilabelStratifiedKFold.
     scoring : str or callable, default="f1_macro"
-        As in :class:`SharedSubspaceClassifierCV`.
-    threshold : str or rule of ``eigenlabel.thresholds``, default="mixed"
-    threshold_on : "heldout" or "training"
-        Scores that the final thresholds are fitted to; the paper used those of training.
-    n_components, scores, n_iter, tol, fit_intercept
-        As in :class:`MtSDA`.
+        The name of a metric of ``eigenlabel.metrics`` (losses are negated; "average_precision" is
+        the mean over samples), the name of a scikit-learn scorer, or a callable
+        ``scorer(estimator, X, y)`` that calls ``estimator.predict(X)`` or
+        ``estimator.decision_function(X)``. There X is the matrix of held-out scores, not the data,
+        and there are no probabilities.
+    threshold : str or Rule, default="mixed"
+        The rule that turns scores into label sets: "zero", "f1", "fbr", "global", "top",
+        "proportional", "mixed", or a rule with its own settings. Thresholds apply to label
+        matrices; the class of a vector y is that of the highest score.
+    threshold_on : {"heldout", "training"}, default="heldout"
+        The scores that the final thresholds are fitted to. Han et al. (2010) use those of training.
+    n_components : int or None, default=None
+        The number q of scores, between 1 and the number of labels. None is one score for each
+        label, less the number of labels that depend linearly on others.
+    scores : {"exact", "paper"}, default="exact"
+        The score step. "exact" is the minimiser, with which the objective never rises. "paper" is
+        Eq. 9 of Han et al. (2010) and their start, which violate the constraint. Eq. 9 does not
+        determine all of theta if the rank of XB is lower than the number of scores, as after the
+        first iteration if the label sets of the first samples are linearly dependent. The rest is
+        then chosen by a fixed rule, such that theta has full rank; with ``l1=0`` no choice changes
+        the scores of new samples.
+    n_iter : int, default=100
+        The maximum number of iterations. With 1 the first scores are regressed and not changed.
+    tol : float, default=1e-3
+        The relative change of the objective at which the iterations end.
+    fit_intercept : bool, default=True
+        Whether X and Y are centred.
     verbose : int, default=0
-        0 is silent; 1 shows the progress of the tuning on stderr.
+        The verbosity. 0 is silent; 1 shows the progress of the tuning on stderr.
 
     Attributes
     ----------
-    l1_, l2_, rho_, best_score_, best_index_
-        The best grid point; of equal ones the simplest (larger l1, then larger l2).
-    best_params_ : dict with l1, l2 and rho
-    cv_results_ : dict of arrays as in GridSearchCV, one entry per grid point
-        ``pooled_test_score`` is what decides: the score on all held-out scores together.
-        ``n_features_selected`` is the mean over folds; ``converged`` tells whether all folds did.
-    oof_scores_ : (n_samples, n_labels), held-out scores of the best grid point; NaN where a sample
-        was in no test part or has weight zero, a mean where it was in several
-    thresholds_ : (n_labels,)
-    and those of :class:`MtSDA`.
+    l1_ : float
+        The best l1. Of equally good grid points the simplest one wins: larger l1, then larger l2.
+    l2_ : float
+        The best l2.
+    rho_ : float
+        The best rho.
+    best_score_ : float
+        The score of the best grid point.
+    best_index_ : int
+        The position of the best grid point in ``cv_results_``.
+    best_params_ : dict
+        The best values of l1, l2 and rho.
+    cv_results_ : dict of ndarray
+        The results of all grid points, as in GridSearchCV. ``pooled_test_score``, the score on all
+        held-out scores together, decides. ``n_features_selected`` is the mean over folds;
+        ``converged`` is True if the iterations of all folds converged.
+    oof_scores_ : ndarray of shape (n_samples, n_labels)
+        The held-out scores of the best grid point. They are NaN for a sample that is in no test
+        part or has weight zero, and a mean for a sample that is in several.
+    thresholds_ : ndarray of shape (n_labels,)
+        The thresholds of the labels.
+    coef_ : ndarray or sparse array of shape (n_labels, n_features)
+        The weights of the label scores, or of the classes of a vector y by Eq. 2.
+    intercept_ : ndarray of shape (n_labels,)
+        The intercepts of the label scores.
+    components_ : ndarray or sparse array of shape (n_components_, n_features)
+        The sparse weights B'.
+    label_scores_ : ndarray of shape (n_labels, n_components_)
+        The scores theta of the labels.
+    objective_ : ndarray of shape (n_iter_,)
+        The objective of Eq. 1 after each iteration.
+    n_iter_ : int
+        The number of iterations.
+    n_components_ : int
+        The number of scores.
+    n_features_selected_ : int
+        The number of features with a weight in some score.
+    classes_ : ndarray of shape (n_labels,)
+        The names or positions of the labels, or the classes of a vector y.
+    n_features_in_ : int
+        The number of features of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, if X has string names.
 
     Examples
     --------
@@ -92,6 +148,17 @@ class MtSDACV(BaseMtSDA):
     >>> len(model.cv_results_["params"]), model.thresholds_.shape
     (16, (6,))
     """
+
+    _parameters: ClassVar[Parameters] = {
+        "l1s": CheckedBy("_paths"),
+        "l2s": CheckedBy("_paths"),
+        "rhos": CheckedBy("_paths"),
+        "cv": CheckedBy("list_folds"),
+        "scoring": CheckedBy("make_scorer"),
+        "threshold_on": Choice("heldout", "training"),
+        **BaseMtSDA._shared_parameters,
+        "verbose": CheckedBy("the progress bar"),
+    }
 
     def __init__(
         self,
@@ -140,13 +207,29 @@ class MtSDACV(BaseMtSDA):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
     ) -> "MtSDACV":
-        """Tune and fit to samples X and labels y, as :class:`MtSDA` takes them.
+        """Tune and fit the scores, the weights and the thresholds.
 
-        ``groups`` goes to the splitter. Sample weights count in the fit, the thresholds and the
-        scoring (scorers that take none are called without). With scikit-learn's metadata routing
-        a scorer gets what it requests, and ``params`` go to the splitter and the scorer.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+        y : array-like or sparse matrix of shape (n_samples, n_labels), or array-like of classes
+            The 0/1 label matrix, or a vector of classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The sample weights, which count in the fit, the thresholds and the scoring. A scorer
+            that does not accept weights is called without them.
+        groups : array-like of shape (n_samples,), default=None
+            The groups of the samples, which are passed to the splitter.
+        **params : dict
+            Other parameters of the splitter and the scorer, which need scikit-learn's metadata
+            routing. With routing, a scorer gets what it requests.
+
+        Returns
+        -------
+        self : MtSDACV
+            The fitted classifier.
         """
-        check_choice("threshold_on", self.threshold_on, ("heldout", "training"))
+        check_parameters(self)
         metadata = {"sample_weight": sample_weight, "groups": groups, **params}
         split, score = route_tuned(self, "fit", metadata)
         rule = get_rule(self.threshold)
@@ -230,7 +313,7 @@ class PathScores:
         points = [point for path in paths for point in path.points]
         order = sorted(range(len(points)), key=lambda k: (-points[k][0], k))
         self.params = [dict(zip(("l1", "l2", "rho"), points[k], strict=True)) for k in order]
-        self.place = np.argsort(order)  # of a point that is met along the paths, in the grid
+        self.place = np.argsort(order)  # the grid position of each point along the paths
         self.selected = np.zeros(len(points))
         self.converged = np.ones(len(points), dtype=bool)
 
@@ -246,7 +329,8 @@ class PathScores:
 
     def at(self, point: int) -> Floats:
         """Return the scores (m, n) of one point."""
-        return self.scores[point]
+        found: Floats = self.scores[point]
+        return found
 
     def _add_fold(self, fold: Fold, advance: Callable[[int], Any]) -> None:
         """Follow all paths on one training part and add the scores of its test part."""

@@ -68,7 +68,7 @@ class Grid:
             [[place[float(a), float(b), int(r)] for r in self.ranks] for b in self.betas]
             for a in self.alphas
         ]
-        return values[np.array(index)]
+        return np.asarray(values[np.array(index)])
 
 
 def chunk_size(max_memory: float) -> int:
@@ -117,7 +117,7 @@ class GridScores:
     def at(self, point: int) -> Floats:
         """Return the scores (m, n) of one point."""
         alpha, beta, r = self.grid.points[point]
-        return self._scores([r], [(alpha, beta)])[0, 0]
+        return np.asarray(self._scores([r], [(alpha, beta)])[0, 0])
 
     def _scores(self, ranks: Sequence[int], pairs: Sequence[tuple[float, float]]) -> Floats:
         """Return the scores (len(ranks), len(pairs), m, n), averaged over the folds of a sample."""
