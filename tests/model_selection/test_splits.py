@@ -215,7 +215,7 @@ def test_a_hundred_thousand_samples_are_dealt_by_vectorised_steps(rng, monkeypat
         (
             lambda: MultilabelStratifiedShuffleSplit(1, test_size=0.9, train_size=0.9),
             ValueError,
-            "give 3 training and 4 test samples",
+            "are 3 training and 4 test samples",
         ),
     ],
 )

@@ -101,7 +101,7 @@ class LabelCodec:
         if given.dtype.kind in "if" and (given == -1).any() and len(np.unique(given)) > 2:
             raise ValueError(
                 "y contains the class -1. If it stands for samples whose class is unknown, pass "
-                "NaN (or None) for them; if it is a class, give it another name."
+                "NaN (or None) for them; if it is a class, rename it."
             )
         if known.all():
             codec, Y = cls.fit(y)

@@ -82,10 +82,10 @@ def list_folds(
         if not outside.size:
             continue
         if not inside.size:
-            raise ValueError("cv gives a split without training samples.")
+            raise ValueError("cv has a split without training samples.")
         rest = np.setdiff1d(np.arange(len(used)), outside)
         complement = len(rest) == len(inside) and np.array_equal(rest, inside)
         folds.append((None if complement else inside, outside))
     if not folds:
-        raise ValueError("cv gives no split with test samples.")
+        raise ValueError("cv has no split with test samples.")
     return folds

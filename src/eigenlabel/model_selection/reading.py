@@ -66,7 +66,7 @@ def _probability(p: np.ndarray, classes: Any) -> np.ndarray:
     if classes is None:
         raise ValueError(
             "A label is always or never present in some training part, and the classifier has no "
-            "classes_ to tell which. Drop such labels or use fewer folds."
+            "classes_ that says which. Drop such labels or use fewer folds."
         )
     at = np.flatnonzero(np.asarray(classes) == 1)
     return p[:, at[0]] if len(at) else np.zeros(len(p))

@@ -360,7 +360,7 @@ def _split_sizes(n: int, train_size: Any, test_size: Any) -> tuple[int, int]:
         train = n - test
     if train < 1 or test < 1 or train + test > n:
         raise ValueError(
-            f"train_size={train_size} and test_size={test_size} of {n} samples give {train} "
+            f"train_size={train_size} and test_size={test_size} of {n} samples are {train} "
             f"training and {test} test samples: both must be at least 1, their sum at most {n}."
         )
     return train, test
