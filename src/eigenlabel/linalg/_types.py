@@ -8,6 +8,5 @@ from numpy.typing import NDArray
 Bools: TypeAlias = NDArray[np.bool_]
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
-Bools: TypeAlias = NDArray[np.bool_]
 # scipy's sparse matrices and arrays share no useful static base class.
 Matrix: TypeAlias = Any
