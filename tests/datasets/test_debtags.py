@@ -68,14 +68,14 @@ def test_an_index_becomes_counts(tool):
     assert found("section") == [{"section:editors": 1}, {"section:graphics": 1}]
 
 
-def test_rare_features_go(tool):
+def test_rare_features_are_dropped(tool):
     data = tool.build(io.StringIO(INDEX), "Debian 0", least=2)
     assert data.X.shape == (2, 0)
     assert data.Y.shape == (2, 3)
 
 
 @pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip.open), (".xz", lzma.open), ("", open)])
-def test_compressed_indices_give_the_same_bytes(tool, tmp_path, monkeypatch, suffix, opener):
+def test_compressed_indices_produce_the_same_bytes(tool, tmp_path, monkeypatch, suffix, opener):
     outputs = []
     for run in range(2):
         index, output = tmp_path / f"Packages{suffix}", tmp_path / f"{run}.npz"
@@ -93,7 +93,7 @@ def test_an_index_without_tags_says_what_to_do(tool):
         tool.build(io.StringIO("Package: x\n"), "Debian 0")
 
 
-def test_the_embedded_data_is_small_and_whole():
+def test_the_embedded_data_are_small_and_complete():
     assert (files("eigenlabel.datasets") / "debtags.npz").stat().st_size < 2 * 2**20
     data = load_debtags(min_positives=1)
     assert data.Y.shape[0] == data.X.shape[0] > 29_000
@@ -106,7 +106,7 @@ def test_the_embedded_data_is_small_and_whole():
     assert data.sample_names.tolist() == sorted(set(data.sample_names.tolist()))
 
 
-def test_rare_tags_go_and_what_is_left_fits():
+def test_rare_tags_are_dropped_and_the_rest_fits_together():
     whole, data = load_debtags(min_positives=1), load_debtags(min_positives=100)
     frequent = np.asarray(whole.Y.sum(axis=0)) >= 100
     assert data.label_names.tolist() == whole.label_names[frequent].tolist()

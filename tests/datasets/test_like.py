@@ -1,13 +1,22 @@
-"""Files to predict: the features of the training data, with labels, without, or with odd ones."""
+"""Files to predict: the features of the training data, with labels or without."""
 
 import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from eigenlabel.datasets import DataError, Dataset, iterate, load, save
+from eigenlabel.datasets import (
+    DataError,
+    Dataset,
+    iterate,
+    load,
+    save,
+)
+from forms import dense, same
 
 X = np.array([[1.0, 0, 2], [0, 3, 0]])
+
+
 Y = np.array([[1, 0], [1, 1]])
 
 
@@ -17,6 +26,8 @@ def arff(*columns, rows):
 
 
 FEATURES = [(name, "numeric") for name in "abc"]
+
+
 NUMBERED = {
     "svm": ("0 1:1 3:2\n0,1 2:3\n", " 1:1 3:2\n 2:3\n", "7 1:1 3:2\n0.5 2:3\n"),
     "txt": ("2 3 2\n0 0:1 2:2\n0,1 1:3\n", "2 3 2\n 0:1 2:2\n 1:3\n", "2 3 2\n9 0:1 2:2\n 1:3\n"),
@@ -75,12 +86,8 @@ def test_a_file_to_predict_needs_no_labels(tmp_path, form):
         load(full, labelled=False)
 
 
-def dense(A):
-    return A.toarray() if sp.issparse(A) else A
-
-
 @pytest.mark.parametrize("form", ["npz", "mat", "arff"])
-def test_what_has_no_labels_says_so(tmp_path, form):
+def test_files_without_labels_have_a_note(tmp_path, form):
     (tmp_path / "new").mkdir()
     train = load(write(tmp_path, form, 0, "train"))
     bare = write(tmp_path / "new", form, 1, "new")
@@ -130,3 +137,27 @@ def test_values_of_an_arff_list_are_matched_by_name(tmp_path):
     test.write_text(arff(("c", "{blue,red}"), label, rows="{0 red}\n"))
     with pytest.raises(DataError, match="'c' has the values 'blue', 'red', in like 'red', 'blue'"):
         load(test, like=like)
+
+
+def test_like_for_the_other_forms(tmp_path, write):
+    train = load(write("f,g,label:x,label:y\n1,2,0,1\n3,4,1,0\n"))
+    path = write("0 1:5\n", "it.svm")
+    data = load(path, like=train)
+    assert (data.X.shape, data.Y.shape) == ((1, 2), (1, 2))
+    assert data.feature_names.tolist() == ["f", "g"]
+    with pytest.raises(DataError, match="feature 3 beyond the 2 features"):
+        load(write("0 3:5\n", "it.svm"), like=train, zero_based=False)
+    assert load(write("1 2 2\n0 1:5\n", "it.txt"), like=train).label_names.tolist() == ["x", "y"]
+    with pytest.raises(DataError, match=r"it\.txt: 3 features, like has 2"):
+        load(write("1 3 2\n0 1:5\n", "it.txt"), like=train)
+    for suffix in ("arff", "npz", "mat"):
+        path = tmp_path / f"same.{suffix}"
+        save(train, path)
+        same(load(path, like=train), train)
+        wrong = load(write("f,h,label:x,label:y\n1,2,0,1\n3,4,1,0\n"))
+        with pytest.raises(DataError, match=r"feature 1 is 'g', in like it is 'h'"):
+            load(path, like=wrong)
+    xml = tmp_path / "same.xml"
+    text = (tmp_path / "same.arff").read_text().replace("'f' numeric", "'f' {1,x,3}")
+    with pytest.raises(DataError, match="'f' has the values '1', 'x', '3', in like"):
+        load(write(text, "same.arff"), like=train, xml=xml)

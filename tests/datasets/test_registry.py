@@ -64,10 +64,9 @@ def made(tmp_path, monkeypatch):
 @pytest.fixture
 def run(capsys):
     def run(*words):
-        parser = argparse.ArgumentParser()
-        cli_datasets.add_parser(parser.add_subparsers())
-        arguments = parser.parse_args(["datasets", *words])
-        arguments.run(arguments)
+        command, parser = cli_datasets.DATASETS, argparse.ArgumentParser()
+        command.add_options(parser)
+        command.run(parser.parse_args(words))
         return capsys.readouterr().out
 
     return run
@@ -149,7 +148,7 @@ def test_a_data_set_serves_the_tables_that_use_it():
         ("win32", {"LOCALAPPDATA": "/local", "XDG_CACHE_HOME": "/cache"}, "/local/eigenlabel"),
     ],
 )
-def test_where_data_lie(monkeypatch, platform, environment, expected):
+def test_the_data_folder_depends_on_the_environment(monkeypatch, platform, environment, expected):
     for name in ("EIGENLABEL_DATA", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
     for name, value in {"HOME": "/home/me", "USERPROFILE": "/home/me", **environment}.items():
@@ -158,7 +157,7 @@ def test_where_data_lie(monkeypatch, platform, environment, expected):
     assert datasets.data_folder() == Path(expected)
 
 
-def test_what_cannot_be_fetched_says_how_to_get_it(made):
+def test_data_that_cannot_be_fetched_have_instructions(made):
     for get in (find, datasets.fetch):
         with pytest.raises(DataError, match=r"made\.bin: missing.* Make it yourself\."):
             get("made")
@@ -175,7 +174,7 @@ def test_list(run, made):
     assert "  yes   " in run("list").splitlines()[1]
 
 
-def test_list_has_a_whole_set_by_its_size(run, monkeypatch, tmp_path):
+def test_list_shows_the_size_of_a_whole_set(run, monkeypatch, tmp_path):
     monkeypatch.setenv("EIGENLABEL_DATA", str(tmp_path))
     assert re.search(r"^emotions +593 x 72 x 6 +no$", run("list"), flags=re.MULTILINE)
 
@@ -211,7 +210,7 @@ def test_info_checks_when_asked(run, made):
     assert "there  " in run("info", "made", "--check")
 
 
-def test_a_fetched_file_can_be_damaged(tmp_path):
+def test_only_a_fetched_file_can_be_damaged(tmp_path):
     file = _registry.File("toy.bin", 3, hashlib.sha256(b"abc").hexdigest(), "https://a.invalid/")
     (tmp_path / "toy.bin").write_bytes(b"xyz")
     assert (file.state(tmp_path), file.state(tmp_path, check=True)) == ("there", "damaged")
@@ -227,7 +226,7 @@ def test_path(run, made):
         run("path", "made")
 
 
-def test_fetch_goes_on_after_a_failure(run, made, monkeypatch, capsys):
+def test_fetch_continues_after_a_failure(run, made, monkeypatch, capsys):
     calls = []
 
     def fetch(name):
@@ -245,9 +244,9 @@ def test_fetch_goes_on_after_a_failure(run, made, monkeypatch, capsys):
 
 @pytest.mark.usefixtures("made")
 def test_fetch_needs_something_to_fetch(run):
-    with pytest.raises(ValueError, match="name the data sets to fetch"):
+    with pytest.raises(ValueError, match="name the data sets to download"):
         run("fetch")
-    with pytest.raises(ValueError, match="No known data set serves mddm-table2: 11 of 11"):
+    with pytest.raises(ValueError, match="mddm-table2 uses no known data set: 11 of 11"):
         run("fetch", "--all-for", "mddm-table2")
 
 

@@ -298,7 +298,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_other(data, tmp_path, monkeypatc
 
     for name in ("chmod", "replace"):
         with monkeypatch.context() as patched:
-            patched.setattr(f"eigenlabel.datasets.writing.os.{name}", full)
+            patched.setattr(f"eigenlabel.datasets.files.atomic.os.{name}", full)
             with pytest.raises(OSError, match=r"No space left on device: '.*m\.skops'"):
                 save_model(saved, path)
         assert [p.name for p in tmp_path.iterdir()] == ["m.skops"]

@@ -32,7 +32,7 @@ from eigenlabel.cli.reading import (
 )
 from eigenlabel.cli.tables import format_table
 from eigenlabel.datasets import DataError, Dataset
-from eigenlabel.datasets.writing import is_standard_output
+from eigenlabel.datasets.files.atomic import is_standard_output
 from eigenlabel.inputs.progress import watched
 from eigenlabel.metrics import METRICS
 from eigenlabel.persistence import SavedModel, load_model, save_model

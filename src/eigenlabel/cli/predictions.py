@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from eigenlabel.cli.options import UsageError
 from eigenlabel.cli.reading import check_finite
 from eigenlabel.datasets import iterate
-from eigenlabel.datasets.writing import writing
+from eigenlabel.datasets.files.atomic import writing
 from eigenlabel.experiment import scores_of
 from eigenlabel.inputs.messages import total
 from eigenlabel.persistence import SavedModel

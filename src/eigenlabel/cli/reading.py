@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from eigenlabel import datasets
 from eigenlabel.cli.options import BooleanOnce, words
 from eigenlabel.datasets import DataError, Dataset
-from eigenlabel.datasets.writing import check_target, find_place, is_standard_output
+from eigenlabel.datasets.files.atomic import check_target, find_place, is_standard_output
 from eigenlabel.estimators.subspace.many_labels import MANY
 
 READER_OPTIONS = (

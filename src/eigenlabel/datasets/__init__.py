@@ -1,21 +1,24 @@
-"""Data sets: files of every common form, and planted data with a known answer."""
+"""Data sets: readers and writers of all common forms, known data sets, synthetic data."""
 
 from eigenlabel.datasets.dataset import Dataset
 from eigenlabel.datasets.debtags import load_debtags
 from eigenlabel.datasets.fetching import fetch
-from eigenlabel.datasets.files import DataError
+from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.forms.arff.reader import load_mulan
 from eigenlabel.datasets.forms.hvecs import load_hvecs
-from eigenlabel.datasets.forms.jsonlines import load_jsonlines
+from eigenlabel.datasets.forms.jsonlines.reader import load_jsonlines
+from eigenlabel.datasets.forms.libsvm.reader import load_svmlight
 from eigenlabel.datasets.forms.matlab.reader import load_mat
-from eigenlabel.datasets.forms.npz.reader import load_npz, save_npz
-from eigenlabel.datasets.forms.sparse_text import load_svmlight, load_xmc
+from eigenlabel.datasets.forms.npz.reader import load_npz
+from eigenlabel.datasets.forms.npz.writer import save_npz
+from eigenlabel.datasets.forms.table import load_table
+from eigenlabel.datasets.forms.xmc import load_xmc
+from eigenlabel.datasets.iterating import iterate
 from eigenlabel.datasets.loading import find_form, load
-from eigenlabel.datasets.pieces import iterate
 from eigenlabel.datasets.registry import data_folder, find, known
 from eigenlabel.datasets.saving import save
 from eigenlabel.datasets.synthetic import make_shared_subspace
-from eigenlabel.datasets.tables.table import from_frame, load_table
+from eigenlabel.datasets.tables.frames import from_frame
 
 __all__ = [
     "DataError",

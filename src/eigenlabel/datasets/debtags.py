@@ -1,4 +1,4 @@
-"""The embedded data: Debian's packages and what they are tagged with."""
+"""The embedded data set: the packages of Debian 12 and their tags."""
 
 from importlib.resources import as_file, files
 
@@ -10,19 +10,25 @@ from eigenlabel.inputs.validation import check_number
 
 
 def load_debtags(*, min_positives: int = 20) -> Dataset:
-    """Give the packages of Debian 12 with their debtags: 29,817 samples, three views.
+    """Return the packages of Debian 12 with their debtags: 29,817 samples, three views.
 
-    Labels are ``facet::tag`` names that people gave the packages, such as
-    ``implemented-in::python`` or ``works-with::image``. The views are counts: "words" of the
-    package's name and short description, "depends" the packages it depends on, "section" its
-    section of the archive. Words, dependencies and sections of fewer than three packages are left
-    out, and so are the marks ``::TODO`` and ``special::``, which say how far tagging has got.
-    ``splits["by source"]`` keeps the packages made from one source package on one side.
+    Labels are ``facet::tag`` names that people assigned to the packages, such as
+    ``implemented-in::python`` or ``works-with::image``. The views are counts: "words" in the name
+    and short description of the package, "depends" for the packages it depends on, "section" for
+    its section of the archive. Words, dependencies and sections of fewer than three packages are
+    left out, and so are the marks ``::TODO`` and ``special::``, which record the progress of
+    tagging. ``splits["by source"]`` keeps the packages that are built from one source package on
+    one side.
 
     Parameters
     ----------
     min_positives : int, default=20
-        Labels on fewer packages go, and then packages without a label.
+        Labels with fewer packages are left out, and then packages without a label.
+
+    Returns
+    -------
+    data : Dataset
+        The packages, with sparse X and Y.
 
     Examples
     --------

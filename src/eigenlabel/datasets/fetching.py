@@ -1,10 +1,9 @@
-"""Fetch the files of known data sets: resumed, bounded, checked, never half there."""
+"""Download the files of known data sets: resumed, bounded, checked by their checksums."""
 
 import http.client
 import os
 import secrets
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
@@ -12,20 +11,20 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from eigenlabel.datasets.files import DataError
+from eigenlabel.datasets.files.atomic import check_target, find_place, naming
+from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.registry import File, data_folder, digest, get
-from eigenlabel.datasets.writing import check_target, find_place, naming
 from eigenlabel.inputs.progress import progress
 
-WAITS = (0.5, 1.0, 2.0)  # seconds before each further try
+WAITS = (0.5, 1.0, 2.0)  # seconds before each new attempt
 TIMEOUT = 30.0
 CHUNK = 2**16
-ABANDONED = 3600.0  # seconds without a byte; a live transfer is given up long before
+ABANDONED = 3600.0  # seconds without a byte; a live transfer is aborted much earlier
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 class _BrokenError(Exception):
-    """A transfer that did not come to its end; whether another try may help."""
+    """Error for a transfer that did not finish; ``again`` says whether another attempt may help."""
 
     def __init__(self, reason: str, *, again: bool = True) -> None:
         super().__init__(reason)
@@ -33,7 +32,7 @@ class _BrokenError(Exception):
 
 
 def _check_scheme(url: str, *, local: bool) -> None:
-    """Refuse what is not https; plain http only on this machine."""
+    """Raise DataError unless the URL is https; with ``local``, http to this machine is allowed."""
     parts = urlsplit(url)
     if parts.scheme == "https" or (local and parts.scheme == "http" and parts.hostname in LOCAL):
         return
@@ -46,13 +45,13 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
     ) -> Any:
-        fp.close()  # its text is of no use, and would be read without a bound
+        fp.close()  # its body is not needed, and would be read without a limit
         _check_scheme(newurl, local=req.type == "http")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _ask(url: str, start: int) -> Any:
-    """Ask a server for a file from byte ``start`` on; it may answer with all of it."""
+    """Request a file from byte ``start`` on; the server may answer with the whole file."""
     headers = {"User-Agent": "eigenlabel", "Accept-Encoding": "identity"}
     if start:
         headers["Range"] = f"bytes={start}-"
@@ -78,17 +77,17 @@ def _chunks(answer: Any) -> Iterator[bytes]:
 
 
 def _transfer(file: File, part: Path) -> None:
-    """Bring a part to the size of its file, from where it stands if the server can."""
+    """Download the rest of a partial file, or all of it if the server cannot resume."""
     start = part.stat().st_size if part.exists() else 0
     if start == file.size:
-        return  # the checksum decides
+        return  # the checksum will show whether it is right
     if start > file.size:
         start = 0
     with _ask(file.url, start) as answer, progress(file.size, file.path, "B") as bar:
         resumed = answer.status == 206
         if resumed and not answer.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
             part.unlink(missing_ok=True)
-            raise _BrokenError("the server sent another range than asked for")
+            raise _BrokenError("the server sent a different range than requested")
         size = start if resumed else 0
         bar.update(size)
         with part.open("r+b" if resumed else "wb") as out:
@@ -97,7 +96,7 @@ def _transfer(file: File, part: Path) -> None:
                 size += len(chunk)
                 if size > file.size:
                     break
-                with naming(part):  # an error of a full disk has no name
+                with naming(part):  # the error of a full disk does not name the file
                     out.write(chunk)
                     out.flush()
                 bar.update(len(chunk))
@@ -109,7 +108,7 @@ def _transfer(file: File, part: Path) -> None:
 
 
 def _receive(file: File, part: Path, target: Path) -> None:
-    """Transfer a file, with a few tries that continue one another, and check it."""
+    """Download a file in a few attempts, each of which resumes the last, and check it."""
     for wait in (*WAITS, None):
         try:
             _transfer(file, part)
@@ -132,12 +131,15 @@ def _receive(file: File, part: Path, target: Path) -> None:
 
 
 def _claim(target: Path, kept: Path) -> Path:
-    """Name a part of our own, begun with what an earlier try left: a rename has one winner."""
+    """Return the path of a new partial file, which continues an abandoned one if there is one.
+
+    Of several processes that rename the same abandoned file, only one succeeds.
+    """
     part = target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
     for left in target.parent.glob(f"{target.name}*.part"):
-        with suppress(OSError):  # another was faster
+        with suppress(OSError):  # another process was faster
             if left == kept or time.time() - left.stat().st_mtime > ABANDONED:
-                os.utime(left)  # before the rename, so that it never looks abandoned
+                os.utime(left)  # before the rename, so that the file never looks abandoned
                 left.rename(part)
                 break
     return part
@@ -155,21 +157,28 @@ def _fetch_file(file: File, target: Path) -> None:
         _receive(file, part, target)
         part.replace(target)
     finally:
-        with suppress(OSError):  # gone when all went well
+        with suppress(OSError):  # it no longer exists if the download succeeded
             part.replace(kept)
 
 
 def fetch(name: str, *, folder: Any = None) -> list[Path]:
-    """Fetch the files of a known data set into a folder, and give their paths.
+    """Download the files of a known data set into a folder, and return their paths.
 
-    What is there with the right checksum is not fetched again; what is there with a wrong one is
-    replaced. A broken transfer is continued, at once and at the next call. A file appears under
-    its name only when it is whole and its SHA-256 is the registered one.
+    A file that already exists with the right checksum is not downloaded again; one with a wrong
+    checksum is replaced. A broken transfer is resumed, immediately and by the next call. A file
+    appears under its name only when it is complete and has the registered SHA-256.
 
     Parameters
     ----------
-    name : a name of :func:`known`
-    folder : where to; :func:`data_folder` by default
+    name : str
+        The name of the data set, a key of :func:`known`.
+    folder : str or Path, default=None
+        The folder to write to. None means :func:`data_folder`.
+
+    Returns
+    -------
+    paths : list of Path
+        The files, in the order of the registry.
 
     Examples
     --------
@@ -177,14 +186,14 @@ def fetch(name: str, *, folder: Any = None) -> list[Path]:
     >>> fetch("emotion")
     Traceback (most recent call last):
     ...
-    eigenlabel.datasets.files.DataError: emotion: no known data set; did you mean emotions, ...
+    eigenlabel.datasets.files.errors.DataError: emotion: no known data set; did you mean ...
     """
     entry = get(name)
     folder = data_folder() if folder is None else Path(folder)
     wanted = [file for file in entry.files if file.state(folder, check=bool(file.url)) != "there"]
     if wanted and entry.how:
         raise DataError(
-            folder / wanted[0].path, f"missing, and {name} cannot be fetched as it is. {entry.how}"
+            folder / wanted[0].path, f"missing, and {name} cannot be downloaded. {entry.how}"
         )
     for file in wanted:
         _fetch_file(file, folder / file.path)

@@ -1,39 +1,26 @@
-"""Find out what a file is by its content, and read it."""
+"""Find the form of a data file by its content, and read it."""
 
 import codecs
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from eigenlabel.datasets.dataset import Dataset
-from eigenlabel.datasets.files import UTF16, DataError, check_file, plain_name, read_head
-from eigenlabel.datasets.forms.arff.reader import load_mulan
-from eigenlabel.datasets.forms.csv import DELIMITERS
-from eigenlabel.datasets.forms.hvecs import is_hvecs, load_hvecs
-from eigenlabel.datasets.forms.jsonlines import load_jsonlines
-from eigenlabel.datasets.forms.matlab.reader import load_mat
+from eigenlabel.datasets.files.errors import DataError
+from eigenlabel.datasets.files.opening import check_file, plain_name, read_head
+from eigenlabel.datasets.files.pipes import read_once
+from eigenlabel.datasets.files.text import UTF16
+from eigenlabel.datasets.forms.csv.header import DELIMITERS
+from eigenlabel.datasets.forms.hvecs import is_hvecs
+from eigenlabel.datasets.forms.index import READERS
 from eigenlabel.datasets.forms.matlab.version73 import HDF5
-from eigenlabel.datasets.forms.npz.reader import load_npz
 from eigenlabel.datasets.forms.parquet import MAGIC
-from eigenlabel.datasets.forms.sparse_text import load_svmlight, load_xmc
-from eigenlabel.datasets.reading import option_names, read_once
-from eigenlabel.datasets.tables.table import load_table
+from eigenlabel.datasets.options import Reader, option_names
 
-READERS = {
-    "arff": load_mulan,
-    "xmc": load_xmc,
-    "svmlight": load_svmlight,
-    "mat": load_mat,
-    "npz": load_npz,
-    "table": load_table,
-    "jsonl": load_jsonlines,
-    "hvecs": load_hvecs,
-}
 SUFFIXES = {".csv": "table", ".tsv": "table", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 HEAD = 4096
 EXCEL = b"[Content_Types].xml"
-# Each digit can belong to one part only: else a long line takes forever.
+# Each digit can belong to one part only; otherwise a long line takes exponential time.
 NUMBER = rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 LABELS = re.compile(rb"%s(?:,%s)*" % (NUMBER, NUMBER))
 JSON_LIST = re.compile(rb"\[\s*(?:$|[{\[\]])")
@@ -41,10 +28,28 @@ PAIR = re.compile(rb"\d+:(?:%s|[+-]?(?:nan|inf))" % NUMBER, re.IGNORECASE)
 
 
 def find_form(path: Any) -> str:
-    """Name the form of a data file by its content.
+    """Return the form of a data file, found by its content.
 
-    "arff", "xmc", "svmlight", "mat", "npz", "table" (text with commas, tabs or semicolons, and
-    Parquet) or "jsonl"; and by its name "hvecs", whose content tells nothing.
+    Parameters
+    ----------
+    path : str or Path
+        The file, compressed or not.
+
+    Returns
+    -------
+    form : str
+        "arff", "xmc", "svmlight", "mat", "npz", "table" (text with commas, tabs or semicolons, and
+        Parquet), "jsonl" or "hvecs". Only "hvecs" is found by the name of the file, as its content
+        has no mark.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from eigenlabel.datasets import find_form
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "posts.txt"
+    >>> _ = path.write_text('{"text": "Hot tea", "labels": ["drink"]}')
+    >>> find_form(path)
+    'jsonl'
     """
     path = Path(path)
     check_file(path)
@@ -55,7 +60,7 @@ def find_form(path: Any) -> str:
         return "hvecs"
     if head.startswith(b"PK\x03\x04"):
         if EXCEL in head:
-            raise DataError(path, "an Excel file; save the sheet as CSV, or pass a frame of it")
+            raise DataError(path, "an Excel file; save the sheet as CSV, or use from_frame")
         return "npz"
     if head.startswith(b"MATLAB") or HDF5 in head[:520]:
         return "mat"
@@ -72,7 +77,7 @@ def _text_form(path: Path, head: bytes) -> str:
     first = lines[0] if lines else b""
     words = first.partition(b"#")[0].split()
     if JSON_LIST.match(first):
-        raise DataError(path, "a list in JSON; write one object a line instead (JSON lines)")
+        raise DataError(path, "a list in JSON; write one object per line instead (JSON lines)")
     by_name = SUFFIXES.get(Path(plain_name(path)).suffix.lower(), "")
     plain = b"\x00" not in text
     tests = (
@@ -83,35 +88,35 @@ def _text_form(path: Path, head: bytes) -> str:
         ("svmlight", len(lines) > 1 and all(_has_pairs(line, False) for line in lines[:2])),
         ("table", plain and any(d.encode() in first for d in DELIMITERS)),
         ("svmlight", plain and _is_nearly_svmlight(words)),
-        (by_name, plain and by_name),
+        (by_name, plain and bool(by_name)),
     )
     form = next((form for form, found in tests if found), None)
     if form is not None:
         return form
     raise DataError(
         path,
-        f"cannot tell what form of data this is (it begins with {head[:40]!r}); known are ARFF, "
+        f"the form of the data is unknown (the file begins with {head[:40]!r}); known are ARFF, "
         "LIBSVM and Extreme Classification Repository text, tables with commas, tabs or "
         "semicolons, JSON lines, Parquet, MATLAB files and .npz",
     )
 
 
 def _is_xmc(lines: list[bytes]) -> bool:
-    """Tell whether the first line holds three counts, and is no header of a table."""
+    """Return True if the first line consists of three counts, and is not the header of a table."""
     words = lines[0].split() if lines else []
     counts = len(words) == 3 and all(word.isdigit() for word in words)
     return counts and (b"\t" not in lines[0] or any(b":" in line for line in lines[1:2]))
 
 
 def _is_svmlight(line: bytes, cut_off: bool) -> bool:
-    """Tell whether a line is ``label,label index:value ...``; its last word may be cut off."""
+    """Return True if a line is ``label,label index:value ...``; its last word may be cut off."""
     words = line.split()
     numbered = bool(words) and (b":" in words[0] or LABELS.fullmatch(words[0]) is not None)
     return numbered and _has_pairs(line, cut_off)
 
 
 def _has_pairs(line: bytes, cut_off: bool) -> bool:
-    """Tell whether a line is ``index:value ...``, with anything before that."""
+    """Return True if a line is ``index:value ...``, after a first word of any kind."""
     words = line.partition(b"#")[0].split()
     pairs = words[1:] if words and b":" not in words[0] else words
     complete = pairs[:-1] if cut_off else pairs
@@ -119,13 +124,13 @@ def _has_pairs(line: bytes, cut_off: bool) -> bool:
 
 
 def _is_nearly_svmlight(words: list[bytes]) -> bool:
-    """Tell whether a line should be LIBSVM text, whose reader will say what is wrong with it."""
+    """Return True if a line resembles LIBSVM text, so that its reader can say what is wrong."""
     pairs = words[1:] if words and b":" not in words[0] else words
     return bool(pairs and b":" in pairs[0] and all(b":" in word for word in pairs[:-1]))
 
 
-def check_options(path: Path, form: str, options: dict[str, Any]) -> Callable[..., Dataset]:
-    """Give the reader of a form, if it knows the options."""
+def check_options(path: Path, form: str, options: dict[str, Any]) -> Reader:
+    """Return the reader of a form; raise DataError for an option that it does not have."""
     reader = READERS[form]
     known = option_names(reader)
     wrong = next((name for name in options if name not in known), None)
@@ -141,18 +146,28 @@ def check_options(path: Path, form: str, options: dict[str, Any]) -> Callable[..
 def load(path: Any, *, like: Any = None, **options: Any) -> Dataset:
     """Read a data file of any known form, found by its content, compressed or not.
 
-    With ``like``, a Dataset, the file has to have the same features and labels: tables and JSON
-    lines are put into their order, LIBSVM and repository text takes its widths and names from
-    it, and other forms are refused if theirs differ. The file is read with the options that
-    ``like`` was read with (``like.options``), unless they are passed anew. A file that has no
-    labels at all gives a Y of zeros, with a note; with ``labelled=False`` labels are not looked
-    at, as in prediction.
-
     A pipe, such as /dev/stdin, is copied into a temporary file first.
 
-    ``options`` go to the form's own reader: :func:`load_mulan`, :func:`load_svmlight`,
-    :func:`load_xmc`, :func:`load_mat`, :func:`load_npz`, :func:`load_table`,
-    :func:`load_jsonlines`, :func:`load_hvecs`.
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    like : Dataset, default=None
+        A data set whose features and labels the file must have. The columns of tables and JSON
+        lines are put into its order, LIBSVM and repository text gets its widths and names, and for
+        other forms a difference is an error. The file is read with the options that ``like`` was
+        read with (``like.options``) unless they are passed again. If the file has no labels at
+        all, Y is zero, with a note.
+    **options : dict
+        Options of the reader of the form: :func:`load_mulan`, :func:`load_svmlight`,
+        :func:`load_xmc`, :func:`load_mat`, :func:`load_npz`, :func:`load_table`,
+        :func:`load_jsonlines` or :func:`load_hvecs`. All of them have ``labelled``; with
+        ``labelled=False``, as in prediction, the labels in the file are not read.
+
+    Returns
+    -------
+    data : Dataset
+        The content of the file.
 
     Examples
     --------

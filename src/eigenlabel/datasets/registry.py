@@ -1,4 +1,4 @@
-"""Known data sets: what they are, where they come from, and whether they are at hand."""
+"""The registry of known data sets: their files, sizes, licences and defects."""
 
 import difflib
 import hashlib
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eigenlabel.datasets.files import DataError
+from eigenlabel.datasets.files.errors import DataError
 
 REGISTRY = Path(__file__).with_name("registry.toml")
 SAFE_PATH = re.compile(r"(?!\.)[\w.-]+(/(?!\.)[\w.-]+)*", re.ASCII)
@@ -19,7 +19,19 @@ SAFE_PATH = re.compile(r"(?!\.)[\w.-]+(/(?!\.)[\w.-]+)*", re.ASCII)
 
 @dataclass(frozen=True)
 class Counts:
-    """The size of a data set or of a part of it; cardinality is labels per sample."""
+    """The size of a data set or of a part of it.
+
+    Attributes
+    ----------
+    samples : int
+        The number of samples.
+    features : int
+        The number of features.
+    labels : int
+        The number of labels.
+    cardinality : float
+        The mean number of labels of a sample.
+    """
 
     samples: int
     features: int
@@ -29,9 +41,19 @@ class Counts:
 
 @dataclass(frozen=True)
 class File:
-    """One file of a data set: its path in the data folder, what it must be, where it is.
+    """One file of a data set.
 
-    Without a ``url`` the file is made from something else, and other bytes may be right too.
+    Attributes
+    ----------
+    path : str
+        The path in the data folder.
+    size : int
+        The size in bytes.
+    sha256 : str
+        The checksum.
+    url : str
+        The address to download from. A file without one is made from other files, so that its
+        bytes may differ from the registered ones and still be right.
     """
 
     path: str
@@ -40,14 +62,14 @@ class File:
     url: str = ""
 
     def __post_init__(self) -> None:
-        # Only plain names: no "..", drive, root or backslash leads out of the data folder.
+        # Only plain names: no "..", drive, root or backslash may lead out of the data folder.
         if not SAFE_PATH.fullmatch(self.path):
             raise DataError(self.path, "not a path inside the data folder")
 
     def state(self, folder: Path, *, check: bool = False) -> str:
-        """Tell "there", "missing" or "damaged" by the size, with ``check`` by the checksum.
+        """Return "there", "missing" or "damaged", by the size or, with ``check``, by the checksum.
 
-        A file made elsewhere is never "damaged", but "different" where it is checked.
+        A file without a URL is never "damaged"; with ``check`` it may be "different".
         """
         place = folder / self.path
         if not place.is_file():
@@ -64,12 +86,24 @@ class Entry:
 
     Attributes
     ----------
-    name, title, home, licence : what it is called, what it is, its page, terms of use
-    counts : part or set -> sizes; "all", "train" and "test", or the names of several sets
-    files : what it consists of
-    serves : tables of papers that use it, such as "mddm-table1"
-    defects : what is wrong with it, and where it differs from what the papers used
-    how : what to do where it cannot be fetched
+    name : str
+        The name to pass to :func:`find` and :func:`fetch`.
+    title : str
+        One line that says what the data are.
+    home : str
+        The web page of the data.
+    licence : str
+        The terms of use.
+    counts : mapping of str to Counts
+        The sizes of its parts: "all", "train" and "test", or the names of several sets.
+    files : tuple of File
+        The files.
+    serves : tuple of str
+        The tables of papers that use the data, such as "mddm-table1".
+    defects : tuple of str
+        What is wrong with the data, and how they differ from those that the papers used.
+    how : str
+        How to get the data if they cannot be downloaded.
     """
 
     name: str
@@ -83,16 +117,16 @@ class Entry:
     how: str = ""
 
     def advice(self) -> str:
-        """Say how to get it."""
+        """Return a sentence that says how to get the data."""
         return self.how or f"Run: eigenlabel datasets fetch {self.name}"
 
     def here(self, folder: Path) -> bool:
-        """Tell whether all files are in a folder, by name and size."""
+        """Return True if all files are in a folder, with the right names and sizes."""
         return all(file.state(folder) == "there" for file in self.files)
 
 
 def digest(path: Path) -> str:
-    """Compute the SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -118,7 +152,12 @@ def _entry(name: str, table: Mapping[str, Any]) -> Entry:
 
 
 def known() -> dict[str, Entry]:
-    """Give all known data sets by name.
+    """Return all known data sets by name.
+
+    Returns
+    -------
+    entries : dict of str to Entry
+        The data sets of the registry.
 
     Examples
     --------
@@ -133,7 +172,7 @@ def known() -> dict[str, Entry]:
 
 
 def get(name: str) -> Entry:
-    """Give a known data set, or say which names are close."""
+    """Return a known data set; raise DataError with similar names if there is none."""
     entries = known()
     if name not in entries:
         close = ", ".join(difflib.get_close_matches(name, entries, n=3))
@@ -143,15 +182,20 @@ def get(name: str) -> Entry:
 
 
 def owner(path: str) -> Entry | None:
-    """Give the known data set that a file, by its path in the data folder, belongs to."""
+    """Return the known data set that a file in the data folder belongs to, or None."""
     return next((e for e in known().values() if path in {f.path for f in e.files}), None)
 
 
 def data_folder() -> Path:
-    """Give the folder of data sets: EIGENLABEL_DATA if set, else the user's cache.
+    """Return the folder of data sets: EIGENLABEL_DATA if set, else the user's cache.
 
     The cache is ``$XDG_CACHE_HOME/eigenlabel`` or ``~/.cache/eigenlabel``, on Windows
-    ``%LOCALAPPDATA%\\eigenlabel``. The folder need not be there yet.
+    ``%LOCALAPPDATA%\\eigenlabel``. The folder need not exist.
+
+    Returns
+    -------
+    folder : Path
+        The folder.
 
     Examples
     --------
@@ -169,9 +213,19 @@ def data_folder() -> Path:
 
 
 def find(name: str) -> list[Path]:
-    """Give the paths of the files of a known data set in :func:`data_folder`.
+    """Return the paths of the files of a known data set in :func:`data_folder`.
 
-    If some are not there, or have the wrong size, the error says what to do.
+    If a file is missing or has the wrong size, a DataError says how to get it.
+
+    Parameters
+    ----------
+    name : str
+        The name of the data set, a key of :func:`known`.
+
+    Returns
+    -------
+    paths : list of Path
+        The files, in the order of the registry.
 
     Examples
     --------
@@ -179,7 +233,7 @@ def find(name: str) -> list[Path]:
     >>> find("emotion")
     Traceback (most recent call last):
     ...
-    eigenlabel.datasets.files.DataError: emotion: no known data set; did you mean emotions, ...
+    eigenlabel.datasets.files.errors.DataError: emotion: no known data set; did you mean ...
     """
     entry, folder = get(name), data_folder()
     for file in entry.files:

@@ -1,4 +1,4 @@
-"""Planted data: labels that really share a subspace."""
+"""Synthetic data whose labels share a subspace that is known."""
 
 from typing import Any
 
@@ -21,20 +21,33 @@ def make_shared_subspace(
 ) -> Dataset:
     """Draw samples whose labels all depend on the same few directions of X.
 
-    ``Y = (X Theta' V + noise > cut)`` with Theta of ``n_components`` orthonormal rows, columns of
-    V of unit length, Gaussian X and a cut per label. Labels occur with ``prevalence`` in the
-    geometric mean, and differ by up to a factor of three either way.
+    The labels are ``Y = (X Theta' V + noise > cut)``, where Theta has ``n_components`` orthonormal
+    rows, the columns of V have unit length, X is Gaussian and each label has its own cut. The share
+    of positives differs between labels by up to a factor of three in either direction, and
+    ``prevalence`` is its geometric mean.
 
     Parameters
     ----------
-    n_samples, n_features, n_labels, n_components : int >= 1
-    prevalence : share of positives of a middling label, up to 1/3
-    noise : standard deviation of the noise, against 1 of the signal
-    random_state : int, RandomState or None
+    n_samples : int, default=1000
+        The number of samples, at least 1.
+    n_features : int, default=50
+        The number of features, at least 1.
+    n_labels : int, default=20
+        The number of labels, at least 1.
+    n_components : int, default=3
+        The dimension of the shared subspace, at least 1 and at most ``n_features``.
+    prevalence : float, default=0.15
+        The share of positives of a typical label, at most 1/3.
+    noise : float, default=0.3
+        The standard deviation of the noise. That of the signal is 1.
+    random_state : int, RandomState or None, default=None
+        The seed of the random numbers. Pass an int for reproducible data.
 
     Returns
     -------
-    Dataset with ``truth["components"]`` (r, d) and ``truth["loadings"]`` (r, m)
+    data : Dataset
+        The samples. ``truth["components"]`` is Theta, of shape (n_components, n_features), and
+        ``truth["loadings"]`` is V, of shape (n_components, n_labels).
 
     Examples
     --------

@@ -12,7 +12,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from eigenlabel.datasets.writing import writing
+from eigenlabel.datasets.files.atomic import writing
 from eigenlabel.report import diagram, lines
 from eigenlabel.report.plain import isolate, shorten
 

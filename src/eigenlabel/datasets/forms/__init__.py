@@ -1,1 +1,1 @@
-"""File forms: the reader, the pieces and the writer of each."""
+"""The forms of data files, one module or folder for each."""

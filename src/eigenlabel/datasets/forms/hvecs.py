@@ -1,4 +1,4 @@
-"""Vectors of 16-bit numbers, the form of Guillaumin's image features."""
+"""Read vectors of 16-bit numbers (hvecs), the form of the image features of Guillaumin et al."""
 
 from pathlib import Path
 from typing import Any
@@ -7,29 +7,23 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigenlabel.datasets.dataset import Dataset
-from eigenlabel.datasets.files import (
-    DataError,
-    name_array,
-    number_names,
-    plain_name,
-    read_bytes,
-    read_names,
-    stem,
-)
+from eigenlabel.datasets.files.errors import DataError
+from eigenlabel.datasets.files.names import name_array, number_names, read_names
+from eigenlabel.datasets.files.opening import plain_name, read_bytes, stem
+from eigenlabel.datasets.forms.reading import reader
 from eigenlabel.datasets.like import about_labels, match, no_labels, skips_labels
-from eigenlabel.datasets.reading import reader
 from eigenlabel.inputs.messages import Message, Parameter
 
 SUFFIX, LABELS = ".hvecs", "annot"
 
 
 def is_hvecs(path: Path) -> bool:
-    """Tell by its name whether a file has this form: nothing in it tells."""
+    """Return True if a file has this form, judging by its name, as its content has no mark."""
     return plain_name(path).endswith(SUFFIX)
 
 
 def _read(path: Path) -> np.ndarray:
-    """Read rows of a dimension and so many numbers; all have to have the same dimension."""
+    """Read rows, each of which is its dimension and as many numbers; dimensions are equal."""
     data = read_bytes(path)
     if len(data) < 2 or len(data) % 2:
         raise DataError(path, f"{len(data)} bytes are not rows of 16-bit numbers")
@@ -48,7 +42,7 @@ def _read(path: Path) -> np.ndarray:
 
 
 def _beside(path: Path, ending: str) -> Path | None:
-    """Find a file beside this one whose name begins as its name does, up to an underscore."""
+    """Return a file beside this one whose name starts in the same way, up to an underscore."""
     parts = stem(path).split("_")
     for k in range(len(parts) - 1, 0, -1):
         found = path.parent / f"{'_'.join(parts[:k])}_{ending}"
@@ -58,7 +52,7 @@ def _beside(path: Path, ending: str) -> Path | None:
 
 
 def _names(path: Path | None, count: int) -> np.ndarray | None:
-    """Read names, one a line, unless they are those of another file."""
+    """Read names, one per line; return None if there are not as many as expected."""
     names = [] if path is None else read_names(path)
     return name_array(path, names) if len(names) == count else None
 
@@ -67,13 +61,41 @@ def _names(path: Path | None, count: int) -> np.ndarray | None:
 def load_hvecs(
     path: Any, *, labels: Any = None, like: Any = None, labelled: bool = True
 ) -> Dataset:
-    """Read hvecs: rows of little-endian 16-bit numbers, each with its dimension before it.
+    """Read hvecs: rows of little-endian 16-bit numbers, each after its dimension.
 
-    Labels are another such file of 0 and 1, by default ``<prefix>_annot.hvecs`` beside it, where
-    ``<prefix>_<feature>.hvecs`` is the file. Names of the samples are taken from
-    ``<prefix>_list.txt`` and those of the labels from ``<set>_dictionary.txt``, where the prefix
-    is ``<set>_train`` or the like, if they are there. ``like`` and ``labelled`` are those of
-    :func:`load`.
+    If the file is ``<prefix>_<feature>.hvecs``, the names of the samples are read from
+    ``<prefix>_list.txt``, and those of the labels from ``<set>_dictionary.txt``, where the prefix
+    is ``<set>_train`` or similar. Both files are optional.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, compressed or not.
+    labels : str or Path, default=None
+        The file of the labels, which has the same form and contains 0 and 1. By default it is
+        ``<prefix>_annot.hvecs`` in the same folder.
+    like : Dataset, default=None
+        A data set whose features, categories and labels this one must have. If the file has no
+        labels, Y is zero, with a note.
+    labelled : bool, default=True
+        Whether labels are read. With False, as in prediction, the labels in the file are ignored;
+        this needs ``like``.
+
+    Returns
+    -------
+    data : Dataset
+        The content of the file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from eigenlabel.datasets import load_hvecs
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name, rows in (("hue", [[2, 7, 8], [2, 9, 9]]), ("annot", [[1, 0], [1, 1]])):
+    ...     _ = (folder / f"set_{name}.hvecs").write_bytes(np.array(rows, "<i2").tobytes())
+    >>> load_hvecs(folder / "set_hue.hvecs").X.tolist()
+    [[7.0, 8.0], [9.0, 9.0]]
     """
     path = Path(path)
     X = _read(path).astype(float)
@@ -92,7 +114,7 @@ def load_hvecs(
         )
         return match(path, data, like)
     if labels is None:
-        reason = "where are the labels? There is no *_annot.hvecs beside; pass "
+        reason = "no labels found: there is no *_annot.hvecs in its folder; pass "
         raise DataError(path, Message(reason, Parameter("labels", ...)))
     Y = _read(labels)
     if len(Y) != len(X):

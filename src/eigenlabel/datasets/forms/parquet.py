@@ -1,19 +1,28 @@
-"""Parquet files, through pyarrow: it answers a damaged file with an error, not with an abort."""
+"""Parquet files: reader, pieces and writer.
+
+They are read with pyarrow, which raises an error for a damaged file where other libraries abort.
+"""
 
 import io
 from collections.abc import Iterator
-from contextlib import nullcontext
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from eigenlabel.datasets.files import WATCHED, DataError, is_compressed, read_bytes
+from eigenlabel.datasets.dataset import Dataset
+from eigenlabel.datasets.files.atomic import Write
+from eigenlabel.datasets.files.errors import DataError
+from eigenlabel.datasets.files.limits import WATCHED
+from eigenlabel.datasets.files.opening import is_compressed, read_bytes
+from eigenlabel.datasets.forms.writing import label_matrix, table_columns, value_columns, word_of
 from eigenlabel.datasets.tables.columns import (
     MICROSECONDS,
+    Column,
     Dates,
     Lists,
-    Table,
+    RawTable,
     Words,
     factorise,
     refusal,
@@ -22,11 +31,12 @@ from eigenlabel.datasets.tables.columns import (
 from eigenlabel.datasets.tables.engines import guarded
 from eigenlabel.inputs.progress import progress
 from eigenlabel.linalg.machine import memory_limit
+from eigenlabel.linalg.operators import is_sparse
 
 MAGIC = b"PAR1"
 
 
-class ArrowTable(Table):
+class ArrowTable(RawTable):
     """Some rows of a Parquet file."""
 
     def __init__(self, path: Any, rows: Any) -> None:
@@ -34,8 +44,8 @@ class ArrowTable(Table):
         self.names, self.height = list(rows.column_names), rows.num_rows
         self.position = {name: i for i, name in enumerate(self.names)}
 
-    def column(self, name: str) -> Any:
-        """Give a column."""
+    def column(self, name: str) -> Column:
+        """Return a column."""
         import pyarrow as pa  # noqa: PLC0415  an extra
 
         column = self.rows.column(self.position[name]).combine_chunks()
@@ -57,9 +67,10 @@ class ArrowTable(Table):
         elif not _is_number(kind):
             return self._others(name, column)
         numbers = guarded(self.path, "not a number", column.cast, pa.float64(), safe=False)
-        return numbers.fill_null(np.nan).to_numpy(zero_copy_only=False).astype(float)
+        return np.asarray(numbers.fill_null(np.nan).to_numpy(zero_copy_only=False), dtype=float)
 
-    def _others(self, name: str, column: Any) -> Any:
+    def _others(self, name: str, column: Any) -> Column:
+        """Return a column of lists; raise DataError for any other type."""
         import pyarrow as pa  # noqa: PLC0415  an extra
 
         kind = column.type
@@ -76,17 +87,18 @@ class ArrowTable(Table):
 def _is_number(kind: Any) -> bool:
     import pyarrow as pa  # noqa: PLC0415  an extra
 
-    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    types = pa.types
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
 
 def _is_text(kind: Any) -> bool:
     import pyarrow as pa  # noqa: PLC0415  an extra
 
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _words(column: Any) -> Words:
-    """Sort the values of a dictionary column and drop those that do not occur."""
+    """Return a dictionary column as words, without values that do not occur."""
     codes = column.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
     values = column.dictionary.to_pylist()
     used = np.unique(codes[codes >= 0])
@@ -97,7 +109,15 @@ def _words(column: Any) -> Words:
 
 
 class ParquetFile:
-    """An open Parquet file: the names of its columns, and its rows, all or in pieces."""
+    """An open Parquet file.
+
+    Attributes
+    ----------
+    names : list of str
+        The names of its columns.
+    height : int
+        The number of its rows.
+    """
 
     def __init__(self, path: Path, max_bytes: int | None = None) -> None:
         try:
@@ -110,7 +130,7 @@ class ParquetFile:
         source = io.BytesIO(read_bytes(path, max_bytes)) if is_compressed(path) else path
         self.file = self._try(pq.ParquetFile, source)
         schema = self._try(lambda: self.file.schema_arrow)
-        # Few different values stay few: a small file may repeat a large one many times.
+        # Texts are read as dictionaries, as a small file may repeat a large value many times.
         texts = [f.name for f in schema if str(f.type) in ("string", "large_string")]
         self.file = self._try(pq.ParquetFile, source, read_dictionary=texts)
         self.names, self.height = list(schema.names), self.file.metadata.num_rows
@@ -118,33 +138,61 @@ class ParquetFile:
     def _try(self, function: Any, *arguments: Any, **options: Any) -> Any:
         return guarded(self.path, "not a Parquet file", function, *arguments, **options)
 
-    def read(self, names: list[str], max_bytes: int | None = None) -> Table:
-        """Read columns whole."""
-        # Not the counts of its columns: asked for those of a damaged file, pyarrow aborts.
+    def read(self, names: list[str], max_bytes: int | None = None) -> RawTable:
+        """Read all rows of some columns."""
+        # The value counts of the columns are not used: for a damaged file, pyarrow aborts there.
         cells = self.height * len(self.names)
         limit = memory_limit() / 4 if max_bytes is None else max_bytes
         if 8 * cells > limit:
-            raise DataError(
-                self.path, f"says it has {cells:,} values; pass max_bytes, or use iterate"
-            )
+            raise DataError(self.path, f"declares {cells:,} values; pass max_bytes, or use iterate")
         rows = self._try(self.file.read, columns=self._columns(names))
         self._try(rows.validate, full=True)
         return ArrowTable(self.path, rows.select(names))
 
-    def pieces(self, names: list[str], rows: int) -> Iterator[Table]:
-        """Read columns in pieces of at most so many rows."""
+    def pieces(self, names: list[str], rows: int) -> Iterator[RawTable]:
+        """Yield tables of at most ``rows`` rows of some columns."""
         import pyarrow as pa  # noqa: PLC0415  an extra
 
         batches = self._try(self.file.iter_batches, batch_size=rows, columns=self._columns(names))
-        watched = self.path.stat().st_size > WATCHED
-        bar = progress(self.height, self.path.name, "rows") if watched else nullcontext()
-        with bar:
+        large = self.path.stat().st_size > WATCHED
+        with progress(self.height, self.path.name, "rows", None if large else False) as bar:
             while (batch := self._try(next, batches, None)) is not None:
                 self._try(batch.validate, full=True)
-                if watched:
-                    bar.update(batch.num_rows)
+                bar.update(batch.num_rows)
                 if batch.num_rows:
                     yield ArrowTable(self.path, pa.Table.from_batches([batch]).select(names))
 
     def _columns(self, names: list[str]) -> list[str] | None:
         return None if names == self.names else names
+
+
+def write_parquet(data: Dataset, path: Path) -> dict[Path, Write]:
+    """Return the file to write, with the function that writes it."""
+    try:
+        import pyarrow as pa  # noqa: PLC0415  an extra
+        import pyarrow.parquet as pq  # noqa: PLC0415  an extra
+    except ImportError as error:
+        raise DataError(path, "Parquet needs pyarrow: pip install 'eigenlabel[data]'") from error
+    names = table_columns(path, data, lambda _: None)
+    n, d = data.X.shape
+    if 8 * n * d > memory_limit() / 2:
+        raise DataError(path, f"{n:,} x {d:,} values do not fit into memory; use .npz")
+    X = data.X.toarray() if is_sparse(data.X) else np.asarray(data.X)
+    columns: list[np.ndarray | list[str | None]] = []
+    if data.sample_names is not None:
+        columns.append([str(s) for s in data.sample_names])
+    lists = value_columns(data)
+    for j in range(d):
+        column = X[:, j].astype(float)
+        columns.append(_spelled(path, column, lists[j]) if j in lists else column)
+    columns += list(label_matrix(path, data.Y).toarray().astype(np.int8).T)
+    try:
+        table = pa.table([pa.array(c, from_pandas=True) for c in columns], names=names)
+    except UnicodeEncodeError as error:
+        raise DataError(path, f"half a character cannot be written ({error})") from error
+    return {path: lambda stream: pq.write_table(table, stream)}
+
+
+def _spelled(path: Path, column: np.ndarray, values: tuple[str, ...]) -> list[str | None]:
+    """Return positions as words, and NaN as None."""
+    return [None if isnan(v) else word_of(path, values, v) for v in column.tolist()]

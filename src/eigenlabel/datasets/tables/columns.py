@@ -1,4 +1,4 @@
-"""Columns of a table, whatever it was read from: numbers, words or lists of words."""
+"""Columns of a table, whatever it was read from: numbers, words, lists of words or dates."""
 
 import datetime
 import math
@@ -7,13 +7,13 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 
-from eigenlabel.datasets.files import DataError
+from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.inputs.messages import Message, Parameter
+from eigenlabel.linalg._types import Matrix
 
 NUMBER = re.compile(
     r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)", re.I | re.A
@@ -23,14 +23,22 @@ CODE = re.compile(r"\s*0\d+\s*", re.ASCII)
 DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?|\d{1,2}[./]\d{1,2}[./]\d{4}", re.ASCII)
 MISSING = ("NA", "N/A", "NULL", "null", "None", "?")
 ABSENT = {"", "?", "-", "--", ".", "na", "n/a", "#n/a", "nan", "null", "none", "missing", "unknown"}
-MICROSECONDS = 86_400e6  # of a day
+MICROSECONDS = 86_400e6  # in a day
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 BOOLEAN = {"false": 0.0, "true": 1.0}
 
 
 @dataclass(frozen=True)
 class Words:
-    """A column of words: its values, sorted, and the position of each cell's value, -1 for none."""
+    """A column of words.
+
+    Attributes
+    ----------
+    values : list of str
+        The distinct words, sorted.
+    codes : int array of shape (n,)
+        The position of each cell's word in ``values``, or -1 for a cell without a value.
+    """
 
     values: list[str]
     codes: np.ndarray
@@ -38,37 +46,75 @@ class Words:
 
 @dataclass(frozen=True)
 class Lists:
-    """A column of lists of words: their members one after another, and where each list ends."""
+    """A column of lists of words.
+
+    Attributes
+    ----------
+    members : Words
+        The members of all lists, one after another.
+    ends : int array of shape (n + 1,)
+        0 and the end of each list among the members.
+    """
 
     members: Words
-    ends: np.ndarray  # (n + 1,)
+    ends: np.ndarray
 
 
 @dataclass(frozen=True)
 class Dates:
-    """A column of dates: days since 1970-01-01 (UTC), times as fractions, NaN for none."""
+    """A column of dates.
+
+    Attributes
+    ----------
+    days : float array of shape (n,)
+        Days since 1970-01-01 (UTC), with times as fractions, or NaN for a cell without a value.
+    """
 
     days: np.ndarray
 
 
-class Table(ABC):
-    """Rows and named columns, with the place of each row for errors."""
+# An array contains numbers, with NaN for cells without a value.
+Column: TypeAlias = np.ndarray | Words | Lists | Dates
+
+
+class RawTable(ABC):
+    """Rows and named columns, as they were read from a file or a frame.
+
+    Attributes
+    ----------
+    path : str or Path
+        The source, for errors.
+    names : list of str
+        The names of the columns.
+    height : int
+        The number of rows.
+    sparse : (list of str, sparse matrix) or None
+        Names and values of further features that most rows do not have.
+    label_names : list of str or None
+        All labels in their order, if a file beside the table lists them.
+    index : str or None
+        The name of a column that only numbers the rows.
+    typed : bool
+        Whether numbers are stored as numbers. In plain text they are words like any other.
+    comma : bool
+        Whether numbers may have a decimal comma.
+    """
 
     path: Any
     names: list[str]
     height: int
-    sparse: tuple[list[str], sp.csr_array] | None = None  # features that most rows lack
-    label_names: list[str] | None = None  # all labels in their order, if known
-    index: str | None = None  # name of a column that only counts the rows
-    typed = True  # words are words; in plain text they may also be numbers
-    comma = False  # whether numbers may have a decimal comma
+    sparse: tuple[list[str], Matrix] | None = None
+    label_names: list[str] | None = None
+    index: str | None = None
+    typed: bool = True
+    comma: bool = False
 
     @abstractmethod
-    def column(self, name: str) -> Any:
-        """Return a column: an array of numbers with NaN for none, Words, Lists or Dates."""
+    def column(self, name: str) -> Column:
+        """Return a column."""
 
     def words(self, name: str) -> Words:
-        """Give a column as words, as they were written if that is known."""
+        """Return a column as words, as they were written if that is known."""
         column = self.column(name)
         if isinstance(column, Lists):
             raise self.fault(f"column {name!r} holds lists, not words")
@@ -77,11 +123,11 @@ class Table(ABC):
         return column if isinstance(column, Words) else spell(column)
 
     def line(self, row: int) -> int | None:  # noqa: ARG002  for tables that have lines
-        """Give the line of the file where a row stands, if it has lines."""
+        """Return the number of the line of a row, or None if the source has no lines."""
         return None
 
     def check_infinite(self, name: str, numbers: np.ndarray) -> None:
-        """Raise DataError for a number that is infinite only because it is too large."""
+        """Raise DataError for a number that is infinite because it is too large for a float."""
         if not np.isinf(numbers).any():
             return
         words = self.words(name)
@@ -91,22 +137,22 @@ class Table(ABC):
                 raise self.fault(f"the number {word.strip()[:40]!r} in {name!r} is too large", row)
 
     def fault(self, reason: str, row: int | None = None) -> DataError:
-        """Make the error for a row."""
+        """Return the error for a row, or for the whole table."""
         line = None if row is None else self.line(row)
         place = f" (row {row})" if row is not None and line is None else ""
         return DataError(self.path, reason + place, line)
 
 
 def factorise(cells: Iterable[str | None]) -> Words:
-    """Find the values of a column of words."""
+    """Return cells as a column of words."""
     cells = list(cells)
-    values = sorted(set(cells) - {None})
-    position = {value: i for i, value in enumerate(values)}
+    values = sorted({cell for cell in cells if cell is not None})
+    position: dict[str | None, int] = {value: i for i, value in enumerate(values)}
     return Words(values, np.array([position.get(cell, -1) for cell in cells], dtype=np.int64))
 
 
 def spell(column: np.ndarray) -> Words:
-    """Write numbers out, whole ones without a point."""
+    """Return numbers as words, whole numbers without a decimal point."""
     return factorise(None if math.isnan(v) else _spell(v) for v in column.tolist())
 
 
@@ -116,22 +162,24 @@ def _spell(value: Any) -> str:
 
 
 def read_numbers(words: Words, comma: bool = False) -> np.ndarray | None:
-    """Give the numbers that words spell, or None if one does not.
+    """Return a column of words as numbers, or None if one of them is not a number.
 
-    Beside numbers, words for a missing value and either only true and false are understood;
+    Words for a missing value are NaN. If all other words are true and false, these are 1 and 0.
     ``comma`` allows a decimal comma.
     """
+    found: list[float | None]
     if words.values and all(v.strip().lower() in BOOLEAN or v in MISSING for v in words.values):
         found = [BOOLEAN.get(v.strip().lower(), np.nan) for v in words.values]
     else:
         found = [read_number(v, comma) for v in words.values]
     if None in found:
         return None
-    return np.array([*found, np.nan], dtype=float)[words.codes]  # -1 is the last one
+    numbers: np.ndarray = np.array([*found, np.nan], dtype=float)
+    return np.asarray(numbers[words.codes])  # the code -1 selects the last one
 
 
 def read_number(word: str, comma: bool = False) -> float | None:
-    """Give the number that a word spells, None if it spells none."""
+    """Return a word as a number, NaN if it means a missing value, or None if it is neither."""
     word = word.strip()
     if NUMBER.fullmatch(word):
         return float(word)
@@ -141,12 +189,12 @@ def read_number(word: str, comma: bool = False) -> float | None:
 
 
 def is_absent(word: str) -> bool:
-    """Return True if a word among numbers or dates stands for a missing value."""
+    """Return True if a word among numbers or dates means a missing value."""
     return word.strip().lower() in ABSENT
 
 
 def without(words: Words, is_dropped: Callable[[str], bool]) -> Words:
-    """Return words without some values, whose cells then have none."""
+    """Return a column of words without some values; their cells have no value then."""
     kept = [i for i, value in enumerate(words.values) if not is_dropped(value)]
     if len(kept) == len(words.values):
         return words
@@ -156,23 +204,23 @@ def without(words: Words, is_dropped: Callable[[str], bool]) -> Words:
 
 
 def read_filled(words: Words, comma: bool = False) -> np.ndarray | None:
-    """Return the numbers that words spell, NaN for words such as n/a; None if one is neither."""
+    """Return words as numbers, with NaN for words such as n/a, or None if one is neither."""
     return read_numbers(without(words, is_absent), comma)
 
 
 def holds_codes(words: Words) -> bool:
-    """Return True if words are digits only, some with leading zeros, as codes have them."""
+    """Return True if all words are digits and some have leading zeros, so that they are codes."""
     filled = [value.strip() for value in words.values if not is_absent(value)]
     return any(map(CODE.fullmatch, filled)) and all(v.isdecimal() and v.isascii() for v in filled)
 
 
 def is_too_large(word: str) -> bool:
-    """Return True if a word that was read as infinite is written in digits, as 1e999 is."""
+    """Return True if a word that was read as infinite consists of digits, such as 1e999."""
     return any(character.isdigit() for character in word)
 
 
 def looks_like_dates(words: Words) -> bool:
-    """Tell whether every value is written as a date."""
+    """Return True if every value is written as a date."""
     return bool(words.values) and all(DATE.fullmatch(v) for v in words.values)
 
 
@@ -200,7 +248,7 @@ def _days(date: datetime.date) -> float:
 
 
 def _kind(cell: Any) -> str:
-    """Name what a cell holds."""
+    """Return the kind of a cell, as a noun for messages."""
     if isinstance(cell, str):
         return "words"
     if isinstance(cell, numbers.Number | np.bool_) and not isinstance(cell, complex):
@@ -214,8 +262,11 @@ def _kind(cell: Any) -> str:
     return "objects" if isinstance(cell, dict) else type(cell).__name__
 
 
-def to_column(table: Table, name: str, cells: Sequence[Any], rows: Sequence[int]) -> Any:
-    """Make a column of cells of one kind that stand in some of the rows; None is no cell."""
+def to_column(table: RawTable, name: str, cells: Sequence[Any], rows: Sequence[int]) -> Column:
+    """Return cells of one kind, which belong to the given rows, as a column.
+
+    Other rows, and rows whose cell is None, have no value.
+    """
     kinds = [None if cell is None else _kind(cell) for cell in cells]
     first = next(filter(None, kinds), "numbers")
     for row, kind in zip(rows, kinds, strict=True):
@@ -234,8 +285,8 @@ def to_column(table: Table, name: str, cells: Sequence[Any], rows: Sequence[int]
     raise refusal(table, name, first)
 
 
-def refusal(table: Table, name: str, kind: str) -> DataError:
-    """Make the error for a column that can be neither features nor labels."""
+def refusal(table: RawTable, name: str, kind: str) -> DataError:
+    """Return the error for a column that can be neither features nor labels."""
     return table.fault(
         Message(
             f"column {name!r} holds {kind}; features are numbers, words or dates, labels are words "
@@ -246,13 +297,15 @@ def refusal(table: Table, name: str, kind: str) -> DataError:
 
 
 def scatter(words: Words, rows: Sequence[int], height: int) -> Words:
-    """Spread a column over all rows; those that are not named have no value."""
+    """Return a column of some rows as a column of all rows; the others have no value."""
     codes = np.full(height, -1, dtype=np.int64)
     codes[np.asarray(rows, dtype=np.int64)] = words.codes
     return Words(words.values, codes)
 
 
-def _to_numbers(table: Table, name: str, cells: Sequence[Any], rows: Sequence[int]) -> np.ndarray:
+def _to_numbers(
+    table: RawTable, name: str, cells: Sequence[Any], rows: Sequence[int]
+) -> np.ndarray:
     column = np.full(table.height, np.nan)
     try:
         column[rows] = [np.nan if cell is None else cell for cell in cells]
@@ -270,7 +323,7 @@ def _overflows(cell: Any) -> bool:
     return False
 
 
-def _to_lists(table: Table, name: str, cells: Sequence[Any], rows: Sequence[int]) -> Lists:
+def _to_lists(table: RawTable, name: str, cells: Sequence[Any], rows: Sequence[int]) -> Lists:
     counts = np.zeros(table.height, dtype=np.int64)
     members: list[str] = []
     for row, cell in zip(rows, cells, strict=True):

@@ -1,15 +1,15 @@
-"""From the columns of a table to features: numbers, dates and categories."""
+"""Features from the columns of a table: numbers, dates and categories."""
 
 from typing import Any
 
 import numpy as np
 
-from eigenlabel.datasets.files import DataError
+from eigenlabel.datasets.files.errors import DataError, shorten, show
 from eigenlabel.datasets.like import LIKE, unknown_values
 from eigenlabel.datasets.tables.columns import (
     Dates,
     Lists,
-    Table,
+    RawTable,
     Words,
     is_absent,
     looks_like_dates,
@@ -18,8 +18,8 @@ from eigenlabel.datasets.tables.columns import (
     refusal,
     without,
 )
-from eigenlabel.datasets.tables.odd import Odd, about_absent, known_numbers, settle
-from eigenlabel.datasets.tables.roles import Options, shorten, show
+from eigenlabel.datasets.tables.mixed import Mixture, about_absent, known_numbers, settle
+from eigenlabel.datasets.tables.roles import ColumnOptions
 from eigenlabel.inputs.messages import Message, Parameter
 from eigenlabel.linalg.machine import memory_limit
 
@@ -27,13 +27,18 @@ MANY_VALUES, MANY_SAMPLES = 0.5, 20
 
 
 def column_block(
-    table: Table, names: list[str], options: Options, like: Any, notes: list[str]
+    table: RawTable, names: list[str], options: ColumnOptions, like: Any, notes: list[str]
 ) -> tuple[np.ndarray, dict[str, tuple[str, ...]], dict[str, str]]:
-    """Return the values of the columns that are features, the categories, and the types."""
+    """Return the features of columns, the values of categories, and the types of the columns.
+
+    Columns that name the samples are left out, with a note.
+    """
     n, d = table.height, len(names)
     if 8 * n * d > memory_limit() / 2:
         raise DataError(table.path, f"{n:,} x {d:,} values do not fit into memory; use iterate")
-    X, categories, types = np.empty((n, d)), {}, {}
+    X = np.empty((n, d))
+    categories: dict[str, tuple[str, ...]] = {}
+    types: dict[str, str] = {}
     for name in names:
         if like is None:
             column, kind, values = _new_column(table, name, notes)
@@ -48,9 +53,9 @@ def column_block(
 
 
 def _new_column(
-    table: Table, name: str, notes: list[str]
+    table: RawTable, name: str, notes: list[str]
 ) -> tuple[np.ndarray | None, str, tuple[str, ...]]:
-    """Return the numbers, the type and the values of a column; None if it names the samples."""
+    """Return a column as numbers, its type and its values; None if it names the samples."""
     column, odd = table.column(name), None
     if isinstance(column, Words):
         column, odd = settle(table, name, column, notes)
@@ -68,9 +73,9 @@ def _new_column(
 
 
 def _known_column(
-    table: Table, name: str, strict: bool, like: Any, notes: list[str]
+    table: RawTable, name: str, strict: bool, like: Any, notes: list[str]
 ) -> tuple[np.ndarray, str, tuple[str, ...]]:
-    """Return the numbers, the type and the values of a column that like has."""
+    """Return a column that ``like`` has as numbers, its type and its values."""
     if name in like.categories:
         values = tuple(like.categories[name])
         return _known_values(table, name, values, strict, notes), "category", values
@@ -89,8 +94,8 @@ def _known_column(
     return column, "number", ()
 
 
-def _read_dates(table: Table, name: str, words: Words) -> Dates:
-    """Read the dates that words spell; raise DataError for any other word."""
+def _read_dates(table: RawTable, name: str, words: Words) -> Dates:
+    """Return words as dates; raise DataError for any other word."""
     slashes = next((value for value in words.values if "/" in value), None)
     if slashes is not None:
         raise table.fault(
@@ -108,17 +113,17 @@ def _read_dates(table: Table, name: str, words: Words) -> Dates:
     return Dates(np.array([*days, np.nan], dtype=float)[words.codes])
 
 
-def _names_samples(name: str, words: Words, odd: Odd | None, notes: list[str]) -> bool:
-    """Return True if all samples have different words: they are names or texts, not categories."""
+def _names_samples(name: str, words: Words, odd: Mixture | None, notes: list[str]) -> bool:
+    """Return True if all samples have different words, which are names or texts, not categories."""
     filled = int((words.codes >= 0).sum())
     if not MANY_SAMPLES < filled == len(words.values):
         return False
     if odd is not None:
-        notes.append(odd.note("left out, as every sample has another value"))
+        notes.append(odd.note("left out, as every sample has a different value"))
         return True
     notes.append(
         Message(
-            f"column {name!r} has another value in every sample: left out; pass ",
+            f"column {name!r} has a different value in every sample: left out; pass ",
             Parameter("text", name),
             " to count its words, ",
             Parameter("samples", name),
@@ -129,7 +134,7 @@ def _names_samples(name: str, words: Words, odd: Odd | None, notes: list[str]) -
 
 
 def _positions(
-    table: Table, name: str, words: Words, odd: Odd | None, notes: list[str]
+    table: RawTable, name: str, words: Words, odd: Mixture | None, notes: list[str]
 ) -> np.ndarray:
     """Return the positions of words in their sorted list."""
     if odd is not None:
@@ -150,12 +155,13 @@ def _positions(
 
 
 def _known_values(
-    table: Table, name: str, values: tuple[str, ...], strict: bool, notes: list[str]
+    table: RawTable, name: str, values: tuple[str, ...], strict: bool, notes: list[str]
 ) -> np.ndarray:
-    """Return the positions of words in a known list; a word that is not in it is missing."""
+    """Return the positions of words in a known list; a word that is not in it is NaN."""
     words = table.words(name)
     position = {value: float(i) for i, value in enumerate(values)}
-    found = np.array([*(position.get(v, np.nan) for v in words.values), np.nan])[words.codes]
+    new = np.array([*(position.get(v, np.nan) for v in words.values), np.nan])
+    found = np.asarray(new[words.codes])
     strange = np.isnan(found) & (words.codes >= 0)
     if strange.any() and strict:
         row = int(np.argmax(strange))
@@ -167,7 +173,8 @@ def _known_values(
     return found
 
 
-def _not_numbers(table: Table, name: str, column: Any) -> DataError:
+def _not_numbers(table: RawTable, name: str, column: Words | Lists | Dates) -> DataError:
+    """Return the error for a column that must contain numbers, as in ``like``."""
     if isinstance(column, Lists):
         return refusal(table, name, "lists")
     if isinstance(column, Dates):
@@ -177,7 +184,7 @@ def _not_numbers(table: Table, name: str, column: Any) -> DataError:
 
 
 def odd_cell(words: Words) -> tuple[int, str]:
-    """Find the first cell that is not a number."""
+    """Return the row and the word of the first cell that is not a number."""
     odd = [read_number(v, comma=True) is None and not is_absent(v) for v in words.values]
     row = int(np.argmax(np.array([*odd, False])[words.codes]))
     return row, words.values[words.codes[row]]

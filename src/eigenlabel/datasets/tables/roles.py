@@ -1,29 +1,54 @@
-"""Which column of a table is what: labels, text, names of samples, features."""
+"""Find the role of each column of a table: labels, text, names of samples or features."""
 
-import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from eigenlabel.datasets.files import DataError
-from eigenlabel.datasets.tables.columns import Lists, Table, Words, holds_codes, read_filled
+from eigenlabel.datasets.files.errors import DataError, show, unknown
+from eigenlabel.datasets.options import as_names
+from eigenlabel.datasets.tables.columns import (
+    Column,
+    Lists,
+    RawTable,
+    Words,
+    holds_codes,
+    read_filled,
+)
 from eigenlabel.inputs.messages import Message, Parameter
 
 LABEL_NAMES = ("labels", "label", "tags")
-LABEL_PREFIX, SAMPLE_NAME = "label:", "sample:name"  # how our own files name their columns
+LABEL_PREFIX, SAMPLE_NAME = "label:", "sample:name"  # in our own files
 ID_NAMES = ("id", "_id")
 TEXT_NAME = "text"
-FEW = 20  # ways to write 0, 1 and a missing value
-SHOWN, LONG = 20, 80  # names, and characters of a name
+FEW = 20  # different ways to write 0, 1 and a missing value
 
 
 @dataclass(frozen=True)
-class Options:
-    """What the caller says about the columns."""
+class ColumnOptions:
+    """The options of a reader that describe the columns of a table.
+
+    Attributes
+    ----------
+    labels : str, list of str or None
+        The column or columns of the labels.
+    separator : str or None
+        The text between labels in a cell.
+    text : str, list of str or None
+        The columns whose words are counted.
+    samples : str or None
+        The column with the names of the samples.
+    drop : str or list of str
+        The columns to leave out.
+    labelled : bool
+        Whether labels are read.
+    missing_labels : {"error", "nan"}
+        What an empty cell in a column of labels means.
+    strict : bool
+        Whether a value of a category that ``like`` does not have is an error.
+    """
 
     labels: Any = None
     separator: str | None = None
@@ -32,54 +57,46 @@ class Options:
     drop: Any = ()
     labelled: bool = True
     missing_labels: str = "error"
-    strict: bool = False  # refuses values of categories that like does not know
+    strict: bool = False
 
 
 @dataclass(frozen=True)
 class Roles:
-    """What each column is: labels stand in the cells of one column, or in 0/1 columns of names."""
+    """The role of each column.
+
+    Attributes
+    ----------
+    cells : str or None
+        The column whose cells name the labels.
+    columns : dict of str to str
+        Label -> its column of 0 and 1. Either this is empty, or ``cells`` is None.
+    text : list of str
+        The columns whose words are counted.
+    samples : str or None
+        The column with the names of the samples.
+    features : list of str
+        All other columns.
+    """
 
     cells: str | None
-    columns: dict[str, str]  # label -> column
+    columns: dict[str, str]
     text: list[str]
     samples: str | None
     features: list[str]
 
 
-def show(names: Iterable[str]) -> str:
-    """List names for an error, the first ones."""
-    names = list(names)
-    more = f", ... ({len(names)} in all)" if len(names) > SHOWN else ""
-    return ", ".join(map(shorten, names[:SHOWN])) + more
-
-
-def shorten(name: str) -> str:
-    """Quote a name for an error, the beginning of a long one."""
-    return repr(name if len(name) <= LONG else name[:LONG] + "...")
-
-
-def unknown(what: str, name: str, known: Sequence[str]) -> str:
-    """Say that a name is not among the known ones, and which are near."""
-    near = [other for other in known if len(other) <= LONG]  # the search is slow for long ones
-    close = difflib.get_close_matches(name, near, n=3) if len(name) <= LONG else []
-    hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"there are {show(known)}"
-    return f"no {what} {shorten(name)}; {hint}"
-
-
 def check_names(path: Any, names: list[str]) -> None:
-    """Refuse columns of the same name."""
+    """Raise DataError if two columns have the same name."""
     double = next((name for name, count in Counter(names).items() if count > 1), None)
     if double is not None:
-        raise DataError(path, f"column {double!r} stands twice")
-
-
-def as_names(given: Any) -> list[str]:
-    """Make a list of names of one or several."""
-    return [given] if isinstance(given, str) else list(given)
+        raise DataError(path, f"column {double!r} occurs twice")
 
 
 def find_names(path: Any, names: list[str], wanted: Any, *, lenient: bool = False) -> list[str]:
-    """Give the columns of the wanted names, in which * stands for anything."""
+    """Return the columns with the wanted names, in which ``*`` matches any text.
+
+    A name without a column raises DataError unless ``lenient`` is True.
+    """
     found: dict[str, None] = {}
     known = set(names)
     for name in as_names(wanted):
@@ -93,15 +110,15 @@ def find_names(path: Any, names: list[str], wanted: Any, *, lenient: bool = Fals
     return list(found)
 
 
-def kept_names(path: Any, names: list[str], options: Options, like: Any) -> list[str]:
-    """Give the columns that are not to be dropped; those to predict may lack some that are."""
+def kept_names(path: Any, names: list[str], options: ColumnOptions, like: Any) -> list[str]:
+    """Return the columns that are not dropped; with ``like``, dropped columns may be missing."""
     check_names(path, names)
     dropped = set(find_names(path, names, options.drop, lenient=like is not None))
     return [name for name in names if name not in dropped]
 
 
-def find_roles(table: Table, options: Options, like: Any) -> Roles:
-    """Tell what each column is."""
+def find_roles(table: RawTable, options: ColumnOptions, like: Any) -> Roles:
+    """Return the role of each column."""
     names = kept_names(table.path, table.names, options, like)
     if like is None:
         names = [name for name in names if name != table.index]
@@ -115,14 +132,16 @@ def find_roles(table: Table, options: Options, like: Any) -> Roles:
     return Roles(cells, columns, text, samples, [n for n in rest if n not in text])
 
 
-def _find_samples(table: Table, names: list[str], options: Options, like: Any) -> str | None:
-    """Find the column of sample names: the one given, our own, or one called id.
+def _find_samples(
+    table: RawTable, names: list[str], options: ColumnOptions, like: Any
+) -> str | None:
+    """Return the column of sample names: the given one, that of our own files, or one named id.
 
-    In training data a column called id must have another value in each row, and no fractions. In
-    data to predict it must not be a feature.
+    Without ``like``, a column named id must have a different value in each row, and no fractions.
+    With ``like`` it must not be a feature.
     """
     if options.samples is not None and (like is None or options.samples in names):
-        return options.samples  # files like one that had the column may lack it
+        return options.samples  # with like, the column may be missing
     if SAMPLE_NAME in names:
         return SAMPLE_NAME
     taken = set(as_names(options.text or ()))
@@ -131,22 +150,22 @@ def _find_samples(table: Table, names: list[str], options: Options, like: Any) -
     return next((n for n in called if like is not None or _has_unique_values(table, n)), None)
 
 
-def _has_unique_values(table: Table, name: str) -> bool:
+def _has_unique_values(table: RawTable, name: str) -> bool:
     """Return True if no two rows of a column have the same word or whole number."""
     column = table.column(name)
     if isinstance(column, Lists) or table.height < 2:
         return False
-    if isinstance(column, np.ndarray) and (column % 1 != 0).any():  # NaN and infinity too
+    if isinstance(column, np.ndarray) and (column % 1 != 0).any():  # also true for NaN and infinity
         return False
     return len(table.words(name).values) == table.height
 
 
 def _find_labels(
-    table: Table, names: list[str], labels: Any, like: Any
+    table: RawTable, names: list[str], labels: Any, like: Any
 ) -> tuple[str | None, dict[str, str]]:
-    """Find the column of labels, or the columns; like allows that there is neither.
+    """Return the column whose cells name labels, and the columns of single labels.
 
-    The columns that its own files had may be called otherwise here.
+    With ``like`` there may be neither, and the columns may have other names than in its file.
     """
     if labels is not None:
         found = find_names(table.path, names, labels, lenient=like is not None)
@@ -171,7 +190,7 @@ def _find_labels(
         Message(
             "which columns are labels? Pass ",
             Parameter("labels", "column"),
-            " if the labels of a sample stand in one column, ",
+            " if the labels of a sample are in one column, ",
             Parameter("labels", ["a", "b"]),
             " or ",
             Parameter("labels", "a_*"),
@@ -182,7 +201,7 @@ def _find_labels(
     )
 
 
-def _cells_or_column(table: Table, name: str, like: Any) -> tuple[str | None, dict[str, str]]:
+def _cells_or_column(table: RawTable, name: str, like: Any) -> tuple[str | None, dict[str, str]]:
     """Return the column whose cells name labels, or the one label whose column holds 0 and 1."""
     column = table.column(name)
     if like is not None:
@@ -197,18 +216,19 @@ def _cells_or_column(table: Table, name: str, like: Any) -> tuple[str | None, di
     return (None, {name: name}) if one else (name, {})
 
 
-def _values(column: Any) -> list[float]:
-    """Return the different numbers of a column, without the missing ones; none of words."""
+def _values(column: Column | None) -> list[float]:
+    """Return the distinct numbers of a column without NaN; a column of words has none."""
     if isinstance(column, Words):
         named = len(column.values) > FEW or holds_codes(column)
         column = None if named else read_filled(column)
     if not isinstance(column, np.ndarray):
         return []
-    return np.unique(column[~np.isnan(column)]).tolist()
+    found: list[float] = np.unique(column[~np.isnan(column)]).tolist()
+    return found
 
 
-def _find_text(table: Table, names: list[str], text: Any, like: Any) -> list[str]:
-    """Find the columns of text: those named, else one called text that holds words."""
+def _find_text(table: RawTable, names: list[str], text: Any, like: Any) -> list[str]:
+    """Return the columns of text: the given ones, or one named text that contains words."""
     if text is not None:
         return find_names(table.path, names, text, lenient=like is not None)
     for name in names:

@@ -1,7 +1,7 @@
 """The MATLAB v5 format, of files that may be damaged or hostile.
 
 Only matrices, sparse matrices, text and cell arrays are read. Every length in the file is compared
-with what is really there before memory is taken for it.
+with the data that are there before memory is allocated for it.
 """
 
 import zlib
@@ -11,11 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenlabel.datasets.files import DataError, Limit
-from eigenlabel.datasets.forms.stored import build_sparse
+from eigenlabel.datasets.files.errors import DataError
+from eigenlabel.datasets.files.limits import Limit
+from eigenlabel.datasets.forms.stored_arrays import build_sparse
 
 CHUNK = 2**22
-HEADER, HEAD = 128, 2**16  # bytes of the file's header, and those in which a variable's name stands
+HEADER, HEAD = (
+    128,
+    2**16,
+)  # bytes of the header of the file, and bytes that contain the name of a variable
 ORDERS = {b"IM": "little", b"MI": "big"}
 MATRIX, COMPRESSED = 14, 15
 NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4"}
@@ -25,7 +29,7 @@ COMPLEX = 0x800
 
 
 class Elements:
-    """The data elements that follow each other in a buffer."""
+    """The data elements in a buffer, read one after another."""
 
     def __init__(self, buffer: Any, order: Any) -> None:
         self.buffer, self.order, self.at = memoryview(buffer), order, 0
@@ -45,7 +49,7 @@ class Elements:
     def next(self) -> tuple[int, memoryview]:
         """Return the type and the content of the next element."""
         kind, start = self._word(), self.at
-        if kind >> 16:  # up to four bytes, in the place of their number
+        if kind >> 16:  # up to four bytes are stored in place of their number
             content = self._bytes(4)[: kind >> 16]
             if len(content) < kind >> 16:
                 raise ValueError(f"{kind >> 16} bytes in a short element")
@@ -69,7 +73,7 @@ class Elements:
 
     @property
     def _little(self) -> bool:
-        return self.order == "little"
+        return bool(self.order == "little")
 
     def text(self) -> str:
         """Read an element of characters."""
@@ -83,7 +87,7 @@ class Elements:
 
 
 class Head(NamedTuple):
-    """What stands before the values of an array."""
+    """What precedes the values of an array."""
 
     kind: int
     is_complex: bool
@@ -109,7 +113,7 @@ def _read_head(elements: Elements) -> Head:
 
 
 def _read_array(path: Path, content: Any, order: Any, nested: bool = False) -> Any:
-    """Read an array: a matrix, a CSR matrix, a list of cells or of lines, or None for others."""
+    """Return an array: a matrix, a CSR matrix, a list of cells, text, or None for other types."""
     elements = Elements(content, order)
     if not elements:
         return np.zeros((0, 0))
@@ -120,7 +124,7 @@ def _read_array(path: Path, content: Any, order: Any, nested: bool = False) -> A
         return _read_cells(path, elements, head)
     if head.kind == SPARSE and not head.is_complex:
         indices, indptr, values = elements.numbers(), elements.numbers(), elements.numbers()
-        stored = int(indptr[-1]) if len(indptr) else 0  # there may be room for more
+        stored = int(indptr[-1]) if len(indptr) else 0  # more may be allocated
         if not 0 <= stored <= min(len(indices), len(values)):
             raise ValueError(f"{stored} entries in room for {min(len(indices), len(values))}")
         parts = (values[:stored], indices[:stored], indptr)
@@ -154,7 +158,7 @@ def _read_cells(path: Path, elements: Elements, head: Head) -> list[Any]:
 
 
 def _inflate(stream: Any, head: bytes, size: int, limit: Limit) -> bytearray:
-    """Decompress the rest of an element of so many bytes, in chunks that the limit allows."""
+    """Decompress the rest of an element of ``size`` bytes, in chunks that the limit allows."""
     whole, rest = bytearray(head), stream.unconsumed_tail
     while rest and not stream.eof:
         chunk = stream.decompress(rest, CHUNK)
@@ -166,7 +170,7 @@ def _inflate(stream: Any, head: bytes, size: int, limit: Limit) -> bytearray:
 
 
 def _variables(data: Any, order: Any, wanted: Any, limit: Limit) -> Iterator[tuple[str, Any]]:
-    """Yield the names of arrays, and the content of those that are wanted."""
+    """Yield the names of arrays, and the content of the wanted ones."""
     top = Elements(memoryview(data)[HEADER:], order)
     while top:
         kind, content = top.next()
@@ -193,7 +197,7 @@ def read_v5(path: Path, data: Any, wanted: Collection[str], limit: Limit) -> dic
     """
     order = ORDERS.get(bytes(data[HEADER - 2 : HEADER]))
     if order is None:
-        raise DataError(path, "not a MATLAB v5 file, or damaged (no mark of the byte order)")
+        raise DataError(path, "not a MATLAB v5 file, or damaged (no byte-order mark)")
     found: dict[str, Any] = {}
     try:
         for name, content in _variables(data, order, wanted, limit):

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from eigenlabel.datasets.files import DataError, Limit
-from eigenlabel.datasets.forms.stored import build_sparse
+from eigenlabel.datasets.files.errors import DataError
+from eigenlabel.datasets.files.limits import Limit
+from eigenlabel.datasets.forms.stored_arrays import build_sparse
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 SPARSE_PARTS = ("data", "ir", "jc")
@@ -56,11 +57,11 @@ def _read_variable(path: Path, file: Any, name: str, limit: Limit) -> Any:
 
 
 def _inside(path: Path, group: Any, name: str) -> Any:
-    """Return a member of a group, which has to be stored in the file itself."""
+    """Return a member of a group; raise DataError if it is stored in another file."""
     import h5py  # noqa: PLC0415  an extra
 
     if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-        raise DataError(path, f"{name} is a link to elsewhere; only what is in the file is read")
+        raise DataError(path, f"{name} is a link to another place; links are not followed")
     item = group[name]
     if isinstance(item, h5py.Dataset) and (item.is_virtual or item.external):
         raise DataError(path, f"{name} is stored in other files; only what is in the file is read")
@@ -68,7 +69,7 @@ def _inside(path: Path, group: Any, name: str) -> Any:
 
 
 def _read_array(item: Any, limit: Limit) -> np.ndarray:
-    """Read an array, which may be far larger than its file."""
+    """Read an array within the limit; it may be much larger than its file."""
     chunk = item.dtype.itemsize * math.prod(item.chunks or ())  # decompressed at once
     limit.take(max(item.nbytes, chunk), f"an array of shape {item.shape}")
     limit.check_ratio(item.nbytes, item.id.get_storage_size())

@@ -1,78 +1,42 @@
-"""Our own form: one .npz with everything a Dataset has, and no pickles."""
+"""Read .npz files of this library: everything a Dataset has, without pickles."""
 
-import json
 import zipfile
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from eigenlabel.datasets.dataset import Dataset
-from eigenlabel.datasets.files import DataError, Limit, check_file, number_names
-from eigenlabel.datasets.forms.npz.about import read_about
-from eigenlabel.datasets.forms.stored import build_sparse, to_native
+from eigenlabel.datasets.files.errors import DataError
+from eigenlabel.datasets.files.limits import Limit
+from eigenlabel.datasets.files.names import number_names
+from eigenlabel.datasets.files.opening import check_file
+from eigenlabel.datasets.forms.npz.metadata import read_metadata
+from eigenlabel.datasets.forms.reading import reader
+from eigenlabel.datasets.forms.stored_arrays import build_sparse, to_native
 from eigenlabel.datasets.like import about_labels, match, no_labels, skips_labels
-from eigenlabel.datasets.output import write_files
-from eigenlabel.datasets.reading import reader
+from eigenlabel.linalg._types import Matrix
+from eigenlabel.linalg.operators import is_sparse
 
 PARTS = ("data", "indices", "indptr", "shape")
 
 
-def _pack(name: str, A: Any) -> dict[str, np.ndarray]:
-    if not sp.issparse(A):
-        return {name: np.asarray(A)}
-    A = sp.csr_array(A)
-    return {
-        f"{name}_data": A.data,
-        f"{name}_indices": A.indices,
-        f"{name}_indptr": A.indptr,
-        f"{name}_shape": np.array(A.shape),
-    }
-
-
-def _unpack(path: Path, arrays: dict[str, np.ndarray], name: str, size: int) -> Any:
+def _unpack(path: Path, arrays: dict[str, np.ndarray], name: str, size: int) -> Matrix:
     """Return a dense or sparse matrix of numbers."""
     if name not in arrays:
         try:
-            *parts, shape = (arrays[f"{name}_{part}"] for part in PARTS)
+            data, indices, indptr, shape = (arrays[f"{name}_{part}"] for part in PARTS)
         except KeyError:
             raise DataError(path, f"no array {name!r}; there are: {', '.join(arrays)}") from None
         if shape.ndim != 1 or shape.dtype.kind not in "iu":
             raise DataError(path, f"{name}_shape must be two whole numbers, found {shape!r:.80}")
-        return build_sparse(path, name, tuple(parts), tuple(shape.tolist()), file_size=size)
+        parts = (data, indices, indptr)
+        return build_sparse(path, name, parts, tuple(shape.tolist()), file_size=size)
     A = arrays[name]
     if A.ndim != 2 or A.dtype.kind not in "biuf":
         reason = f"{name} must be a matrix and hold numbers, found {A.dtype} of shape {A.shape}"
         raise DataError(path, reason)
     return to_native(A)
-
-
-def write_npz(data: Dataset, stream: BinaryIO) -> None:
-    """Write everything a Dataset has to an open file."""
-    about = {
-        "source": data.source,
-        "notes": list(data.notes),
-        "views": {k: [int(s.start), int(s.stop)] for k, s in data.views.items()},
-        "categories": {k: list(v) for k, v in data.categories.items()},
-        "column_types": dict(data.column_types),
-        "words": {k: [int(s.start), int(s.stop)] for k, s in data.words.items()},
-        "splits": list(data.splits),
-    }
-    arrays = {**_pack("X", data.X), **_pack("Y", data.Y)}
-    arrays["feature_names"] = np.asarray(data.feature_names, dtype=str)
-    arrays["label_names"] = np.asarray(data.label_names, dtype=str)
-    if data.sample_names is not None:
-        arrays["sample_names"] = np.asarray(data.sample_names, dtype=str)
-    for k, (train, test) in enumerate(data.splits.values()):
-        arrays[f"split{k}_train"], arrays[f"split{k}_test"] = train, test
-    arrays["about"] = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
-    np.savez_compressed(stream, **arrays)
-
-
-def save_npz(data: Dataset, path: Any) -> None:
-    """Write a Dataset to a compressed .npz file that :func:`load_npz` reads back."""
-    write_files({Path(path): lambda stream: write_npz(data, stream)})
 
 
 def _read_arrays(path: Path, limit: Limit) -> dict[str, np.ndarray]:
@@ -93,21 +57,22 @@ def _read_arrays(path: Path, limit: Limit) -> dict[str, np.ndarray]:
 
 
 def _names(path: Path, arrays: dict[str, np.ndarray], what: str, count: int) -> np.ndarray:
-    """Return the stored names, one for each column, or number the columns."""
+    """Return the stored names, or numbers if there are none."""
     names = arrays.get(f"{what}_names")
     return number_names(path, count) if names is None else _checked(path, what, names, count)
 
 
 def _checked(path: Path, what: str, names: np.ndarray, count: int) -> np.ndarray:
+    """Return stored names; raise DataError unless they are text of the right number."""
     if names.shape != (count,) or names.dtype.kind != "U":
         found = f"{names.dtype} of shape {names.shape}"
         raise DataError(path, f"{what}_names must be text, one for each of {count}, found {found}")
     return names.astype(names.dtype.newbyteorder("="), copy=False)
 
 
-def _check_values(path: Path, Y: Any) -> None:
+def _check_values(path: Path, Y: Matrix) -> None:
     """Raise DataError unless all labels are 0, 1 or NaN."""
-    stored = Y.data if sp.issparse(Y) else Y
+    stored = Y.data if is_sparse(Y) else Y
     odd = ~np.isin(stored, (0, 1))
     if stored.dtype.kind == "f":
         odd &= ~np.isnan(stored)
@@ -119,15 +84,44 @@ def _check_values(path: Path, Y: Any) -> None:
 def load_npz(
     path: Any, *, like: Any = None, labelled: bool = True, max_bytes: int | None = None
 ) -> Dataset:
-    """Read an .npz file with X and Y, dense or as the parts of a CSR matrix; nothing is unpickled.
+    """Read an .npz file with X and Y, dense or as the parts of a CSR matrix.
 
-    NaN in Y is a label that was not observed. Only X and Y are needed; names, views, splits and the
-    rest are taken if they are there. ``like`` and ``labelled`` are those of :func:`load`.
+    NaN in Y is a label that was not observed. Only X and Y are required; names, views, splits and
+    other parts are optional. Nothing is unpickled.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    like : Dataset, default=None
+        A data set whose features, categories and labels this one must have. If the file has no
+        labels, Y is zero, with a note.
+    labelled : bool, default=True
+        Whether labels are read. With False, as in prediction, the labels in the file are ignored;
+        this needs ``like``.
+    max_bytes : int, default=None
+        The largest size of the arrays, in bytes. By default it is a quarter of the memory.
+
+    Returns
+    -------
+    data : Dataset
+        The content of the file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from eigenlabel.datasets import load_npz
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.npz"
+    >>> np.savez(path, X=np.eye(3), Y=np.eye(3, 2))
+    >>> load_npz(path)
+    Dataset(3 samples, 3 features, 2 labels; small.npz)
     """
     path = Path(path)
     check_file(path)
     limit = Limit(path, max_bytes)
-    arrays, notes = _read_arrays(path, limit), ()
+    arrays = _read_arrays(path, limit)
+    notes: tuple[str, ...] = ()
     size = int(limit.size if limit.trusted else limit.size - limit.left)
     X = _unpack(path, arrays, "X", size)
     if skips_labels(path, like, labelled, there="Y" in arrays or "Y_data" in arrays):
@@ -140,7 +134,7 @@ def load_npz(
     if 0 in X.shape:
         raise DataError(path, f"X of shape {X.shape} has no samples or no features")
     _check_values(path, Y)
-    about = read_about(path, arrays)
+    metadata = read_metadata(path, arrays)
     feature_names = _names(path, arrays, "feature", X.shape[1])
     samples = arrays.get("sample_names")
     data = Dataset(
@@ -149,12 +143,12 @@ def load_npz(
         feature_names=feature_names,
         label_names=_names(path, arrays, "label", Y.shape[1]),
         sample_names=None if samples is None else _checked(path, "sample", samples, X.shape[0]),
-        views=about.slices("views", X.shape[1]),
-        splits=about.splits(arrays, X.shape[0]),
-        categories=about.categories(feature_names.tolist()),
-        column_types=about.column_types(feature_names.tolist()),
-        words=about.slices("words", X.shape[1]),
-        source=about.text("source", path.name),
-        notes=(*about.notes(), *notes),
+        views=metadata.slices("views", X.shape[1]),
+        splits=metadata.splits(arrays, X.shape[0]),
+        categories=metadata.categories(feature_names.tolist()),
+        column_types=metadata.column_types(feature_names.tolist()),
+        words=metadata.slices("words", X.shape[1]),
+        source=metadata.text("source", path.name),
+        notes=(*metadata.notes(), *notes),
     )
     return match(path, data, like)

@@ -1,0 +1,1 @@
+"""Files: opening, decoding, limits of memory, atomic writing."""

@@ -1,0 +1,57 @@
+"""Read pipes, through a temporary copy."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from eigenlabel.datasets.dataset import Dataset
+from eigenlabel.datasets.files.errors import DataError
+from eigenlabel.datasets.files.limits import Limit
+from eigenlabel.datasets.files.opening import CHUNK
+
+
+@contextmanager
+def _spooled(path: Path, limit: Limit) -> Iterator[Path]:
+    """Copy a pipe into a temporary file of the same name; errors name the pipe."""
+    with tempfile.TemporaryDirectory(prefix="eigenlabel-") as folder:
+        file = Path(folder) / path.name
+        try:
+            _copy(path, file, limit)
+        except OSError as error:
+            raise DataError(path, f"cannot copy the pipe to a temporary file ({error})") from error
+        try:
+            yield file
+        except DataError as error:
+            if error.path != file:
+                raise
+            raise DataError(path, error.reason, error.line) from error
+
+
+def _copy(path: Path, file: Path, limit: Limit) -> None:
+    with path.open("rb") as source, file.open("wb") as target:
+        while chunk := source.read(CHUNK):
+            limit.take(len(chunk), "the content of the pipe")
+            target.write(chunk)
+
+
+def read_once(path: Any, max_bytes: int | None, read: Callable[[Path], Dataset]) -> Dataset:
+    """Call ``read`` with a file, or with the temporary copy of a pipe."""
+    path = Path(path)
+    if not path.is_fifo():
+        return read(path)
+    with _spooled(path, Limit(path, max_bytes)) as file:
+        return replace(read(file), source=path.name)
+
+
+def pipe_pieces(
+    path: Path, max_bytes: int | None, read: Callable[[Path], Iterator[Dataset]]
+) -> Iterator[Dataset]:
+    """Yield the pieces of a pipe; its copy may take half of the free space of the disk."""
+    room = shutil.disk_usage(tempfile.gettempdir()).free / 2
+    with _spooled(path, Limit(path, max_bytes, default=room)) as file:
+        for piece in read(file):
+            yield replace(piece, source=path.name)

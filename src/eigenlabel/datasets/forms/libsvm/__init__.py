@@ -1,0 +1,1 @@
+"""LIBSVM multi-label text."""

@@ -1,0 +1,17 @@
+"""Messages quote names, but only the beginning of long ones."""
+
+import pytest
+
+from eigenlabel.datasets import (
+    DataError,
+    load,
+)
+
+
+def test_long_names_in_errors_are_cut(write):
+    train = load(write(f"x,labels\n1,{'ab' * 10**5}\n"))
+    with pytest.raises(
+        DataError, match=r"no label '(ba)+\.\.\.'; there are '(ab)+\.\.\.'"
+    ) as caught:
+        load(write(f"x,labels\n1,{'ba' * 10**5}\n", "new.csv"), like=train)
+    assert len(str(caught.value)) < 1000
