@@ -17,7 +17,8 @@ from eigenlabel.kernels.distances import DistanceView
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg.statistics import Accumulator, Block, Statistics
-from eigenlabel.preprocessing import ColumnGroups, DocumentFrequencySelector, _to_dense
+from eigenlabel.preprocessing import ColumnGroups, DocumentFrequencySelector
+from eigenlabel.preprocessing.preparation import to_dense
 
 
 def type_names(things: Iterable[Any]) -> set[str]:
@@ -53,7 +54,7 @@ _OURS = (
     Stream,
     ColumnGroups,
     DocumentFrequencySelector,
-    _to_dense,
+    to_dense,
     model_selection.MultilabelStratifiedKFold,
     model_selection.MultilabelStratifiedShuffleSplit,
     *{type(rule) for rule in thresholds.RULES.values()},

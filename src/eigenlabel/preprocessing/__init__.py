@@ -1,0 +1,21 @@
+"""Preparation of features: that of word counts in the papers, and one for any table."""
+
+from eigenlabel.preprocessing.groups import ColumnGroups
+from eigenlabel.preprocessing.preparation import PREPARATIONS as PREPARATIONS
+from eigenlabel.preprocessing.preparation import make_preparation, prepared_views
+from eigenlabel.preprocessing.rare import (
+    DocumentFrequencySelector,
+    Kept,
+    drop_rare,
+    text_preparation,
+)
+
+__all__ = [
+    "ColumnGroups",
+    "DocumentFrequencySelector",
+    "Kept",
+    "drop_rare",
+    "make_preparation",
+    "prepared_views",
+    "text_preparation",
+]
