@@ -36,7 +36,7 @@ def _check_scheme(url: str, *, local: bool) -> None:
     parts = urlsplit(url)
     if parts.scheme == "https" or (local and parts.scheme == "http" and parts.hostname in LOCAL):
         return
-    raise DataError(url, "refused: files are fetched over https only")
+    raise DataError(url, "not allowed: files are downloaded over https only")
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):

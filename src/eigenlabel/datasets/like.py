@@ -99,7 +99,7 @@ def _match_categories(path: Any, data: Dataset, like: Any) -> Dataset:
 def _renumber(
     path: Any, name: str, column: np.ndarray, values: tuple[str, ...], wanted: tuple[str, ...]
 ) -> tuple[np.ndarray, int]:
-    """Turn positions in ``values`` into positions in ``wanted``; count the values it lacks."""
+    """Turn positions in ``values`` into positions in ``wanted``; count the missing ones."""
     position = {value: float(i) for i, value in enumerate(wanted)}
     new = np.array([*(position.get(value, np.nan) for value in values), np.nan])
     missing = np.isnan(column)

@@ -51,7 +51,7 @@ def is_compressed(path: Path) -> bool:
 
 
 def text_size(path: Any) -> int:
-    """Return an upper bound on the decompressed size of a file that is no compression bomb."""
+    """Return an upper bound on the decompressed size of a file, unless it is a compression bomb."""
     return Path(path).stat().st_size * (BOMB_RATIO if is_compressed(Path(path)) else 1)
 
 

@@ -43,7 +43,7 @@ READERS: dict[str, Reader] = {
     "jsonl": load_jsonlines,
     "hvecs": load_hvecs,
 }
-# Files of other forms have to be read whole.
+# Files of other forms are read as a whole and then split.
 PIECES: dict[str, PieceReader] = {
     "arff": arff_pieces,
     "svmlight": svmlight_pieces,

@@ -1,4 +1,4 @@
-"""Columns of a table, whatever it was read from: numbers, words, lists of words or dates."""
+"""Columns of a table of any source: numbers, words, lists of words or dates."""
 
 import datetime
 import math

@@ -197,8 +197,8 @@ def _match_labels(
     """Return the label matrix from lists of labels, in the order of the known ones."""
     names, members = lists.members.values, lists.members.codes
     if known is None:
-        told = table.label_names or []
-        known = told if set(names) <= set(told) else names
+        listed = table.label_names or []
+        known = listed if set(names) <= set(listed) else names
     if not known:
         raise DataError(table.path, "no sample has a label")
     position = {name: i for i, name in enumerate(known)}
