@@ -99,3 +99,22 @@ def mixed_data(write):
     data = load(write(SHOP_TABLE))
     assert data.feature_names.tolist()[:3] == ["shop", "price", "when"]
     return data
+
+
+def check_equal(pieces, whole, rows):
+    sizes = [piece.X.shape[0] for piece in pieces]
+    assert sum(sizes) == whole.X.shape[0]
+    assert max(sizes) <= rows
+    assert len(sizes) == -(-sum(sizes) // rows)
+    for name in ("X", "Y"):
+        parts = [dense(getattr(piece, name)) for piece in pieces]
+        np.testing.assert_array_equal(np.vstack(parts), dense(getattr(whole, name)))
+    for piece in pieces:
+        assert sp.issparse(piece.X) == sp.issparse(whole.X)
+        np.testing.assert_array_equal(piece.feature_names, whole.feature_names)
+        np.testing.assert_array_equal(piece.label_names, whole.label_names)
+        assert piece.categories == whole.categories
+        assert piece.source == whole.source
+    if whole.sample_names is not None:
+        names = np.concatenate([piece.sample_names for piece in pieces])
+        np.testing.assert_array_equal(names, whole.sample_names)

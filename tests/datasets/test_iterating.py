@@ -1,4 +1,4 @@
-"""Files in pieces: the same data as read whole, in bounded memory, with the true line numbers."""
+"""Files of all forms in pieces: the same data as in one piece, in bounded memory."""
 
 import bz2
 import gzip
@@ -12,9 +12,11 @@ import scipy.sparse as sp
 
 from eigenlabel.datasets import DataError, Dataset, iterate, load, save
 from eigenlabel.inputs import progress as _progress
-from forms import dense
+from forms import check_equal, dense
 
 TEXTS = ("svm", "txt", "csv", "tsv", "jsonl", "arff")
+
+
 SUFFIXES = (*TEXTS, "parquet", "npz", "mat")
 
 
@@ -35,25 +37,6 @@ def save_as(data, folder, suffix):
     path = folder / f"it.{suffix}"
     save(data, path, form="xmc" if suffix == "txt" else None)
     return path
-
-
-def check_equal(pieces, whole, rows):
-    sizes = [piece.X.shape[0] for piece in pieces]
-    assert sum(sizes) == whole.X.shape[0]
-    assert max(sizes) <= rows
-    assert len(sizes) == -(-sum(sizes) // rows)
-    for name in ("X", "Y"):
-        parts = [dense(getattr(piece, name)) for piece in pieces]
-        np.testing.assert_array_equal(np.vstack(parts), dense(getattr(whole, name)))
-    for piece in pieces:
-        assert sp.issparse(piece.X) == sp.issparse(whole.X)
-        np.testing.assert_array_equal(piece.feature_names, whole.feature_names)
-        np.testing.assert_array_equal(piece.label_names, whole.label_names)
-        assert piece.categories == whole.categories
-        assert piece.source == whole.source
-    if whole.sample_names is not None:
-        names = np.concatenate([piece.sample_names for piece in pieces])
-        np.testing.assert_array_equal(names, whole.sample_names)
 
 
 CHANGES = {
@@ -96,18 +79,6 @@ def test_without_like_the_first_piece_decides_the_columns(tmp_path, rng, suffix,
     check_equal(list(iterate(path, rows=4)), load(path), 4)
 
 
-@pytest.mark.parametrize(
-    "rows", [["{0 1, 1 yes}", "{2 3}", "{}"], ["1,yes,2", "0,'no',?", "0,no,1"]]
-)
-def test_arff_with_words(tmp_path, rows):
-    path = tmp_path / "it.arff"
-    head = "@relation 'x: -C 1'\n@attribute l {0,1}\n@attribute c {no,yes}\n@attribute n real\n"
-    path.write_text(head + "% remark\n@DATA\n" + "\n".join(rows))
-    whole = load(path)
-    assert whole.categories == {"c": ("no", "yes")}
-    check_equal(list(iterate(path, rows=2)), whole, 2)
-
-
 def test_words_and_text_keep_their_columns(tmp_path):
     path = tmp_path / "it.csv"
     rows = ["size,colour,text,tags", "1,red,one two,a|b", "2,blue,two,b", "3,red,two three,a"]
@@ -135,33 +106,6 @@ def test_the_first_piece_with_a_separator_decides_it(tmp_path):
     path.write_text("x;labels\n1;a,b\n2;b\n3;a|b\n")
     with pytest.raises(DataError, match=r"line 4: no label 'a\|b'.*pass separator="):
         list(iterate(path, rows=2))
-
-
-def test_json_lines_without_a_field(tmp_path):
-    path = tmp_path / "it.jsonl"
-    path.write_text(
-        '{"a": 1, "b": 2, "labels": ["x"]}\n\n{"b": 3, "labels": ["x"]}\n{"a": 4, "labels": []}\n'
-    )
-    whole = load(path)
-    np.testing.assert_array_equal(whole.X, [[1, 2], [np.nan, 3], [4, np.nan]])
-    check_equal(list(iterate(path, rows=1)), whole, 1)
-
-
-def test_rows_of_empty_values_are_rows(tmp_path):
-    path = tmp_path / "it.csv"
-    path.write_text("x\ty\tlabels\n1\t2\ta\n\t\t\n \t\n3\t4\ta\n\t\t\n\n")
-    whole = load(path)
-    assert whole.X.shape == (4, 2)
-    check_equal(list(iterate(path, rows=1)), whole, 1)
-
-
-def test_rows_of_several_lines(tmp_path):
-    path = tmp_path / "it.csv"
-    path.write_text('"a\nb","label:x"\n1,0\n\n2,"1"\n\n"3\n",0\nbad,1\n')
-    with pytest.raises(DataError, match=r"line 9: 'a\\nb' is 'bad', not a number"):
-        list(iterate(path, rows=1))
-    path.write_text('"a\nb","label:x"\n1,0\n\n2,"1"\n\n"3\n",0\n')
-    check_equal(list(iterate(path, rows=1)), load(path), 1)
 
 
 ARFF = "@relation 'x: -C -1'\n@attribute a numeric\n@attribute x {0,1}\n@data\n"
@@ -214,26 +158,6 @@ def test_errors_name_the_true_line(tmp_path, name, content, message):
         list(iterate(path, rows=2))
 
 
-def test_widths_may_be_passed(tmp_path):
-    path = tmp_path / "a.svm"
-    path.write_text("0 1:1\n1 1:1\n2 9:1\n")
-    pieces = list(iterate(path, rows=1, n_features=9, n_labels=3))
-    assert [piece.X.shape for piece in pieces] == [(1, 9)] * 3
-    assert [piece.Y.shape for piece in pieces] == [(1, 3)] * 3
-    path.write_text("0 1:1\n1 0:1\n")
-    first, second = iterate(path, rows=1, n_features=2, n_labels=2, zero_based=True)
-    assert (first.X.toarray().tolist(), second.X.toarray().tolist()) == ([[0, 1]], [[1, 0]])
-    (tmp_path / "a.features.txt").write_text("f\ng\nh\n")
-    assert next(iterate(path, rows=1, n_labels=2)).feature_names.tolist() == ["f", "g", "h"]
-
-
-def test_zero_based_is_decided_once(tmp_path):
-    path = tmp_path / "a.svm"
-    path.write_text("0,1 0:1 3:1\n1 2:1\n")  # by itself the second line would begin at 1
-    pieces = list(iterate(path, rows=1))
-    assert pieces[1].X.toarray().tolist() == [[0, 0, 1, 0]]
-
-
 def test_wrong_calls(tmp_path):
     path = tmp_path / "a.svm"
     path.write_text("0 1:1\n")
@@ -251,9 +175,6 @@ def test_splits_belong_to_the_whole(tmp_path, rng):
     data = Dataset(X, Y, names, names, splits={"a": (np.arange(2), np.arange(2, 4))})
     save(data, tmp_path / "it.npz")
     assert [dict(piece.splits) for piece in iterate(tmp_path / "it.npz", rows=2)] == [{}, {}]
-
-
-# Memory
 
 
 def write_large(path, suffix, n):
@@ -304,22 +225,6 @@ def test_memory_is_that_of_a_piece(tmp_path, suffix):
     assert many < 2**24
 
 
-def test_a_quote_that_is_never_closed_does_not_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr("eigenlabel.datasets.forms.csv.pieces.LONGEST", 1000)
-    path = tmp_path / "it.csv"
-    path.write_text('a,label:x\n1,0\n2,1\n"3,0\n' + "4,1\n" * 1000)
-    with pytest.raises(DataError, match="line 4: a quote is never closed, or a row is too long"):
-        list(iterate(path, rows=1))
-
-
-def test_a_header_without_end_is_stopped(tmp_path, monkeypatch):
-    monkeypatch.setattr("eigenlabel.datasets.forms.arff.pieces.LONGEST", 1000)
-    path = tmp_path / "it.arff"
-    path.write_text("@relation r\n" + "% remark\n" * 1000)
-    with pytest.raises(DataError, match="no @data line among the first"):
-        list(iterate(path))
-
-
 def test_a_line_without_end_is_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr("eigenlabel.datasets.files.text.LONGEST", 2**20)
     path = tmp_path / "it.jsonl.gz"
@@ -344,9 +249,6 @@ def test_bombs_are_stopped_in_pieces(tmp_path):
             stream.write(b"1" * 2**20)
     with pytest.raises(DataError, match="a line of more than 64 Mi characters"):
         list(iterate(path))
-
-
-# Progress
 
 
 class Terminal:
