@@ -201,3 +201,14 @@ def true_residuals(factor, T, shifts, found):
     A = X.T @ (w[:, None] * X)
     left = [b - A @ x - w.sum() * s * x for s, x in zip(shifts, found, strict=True)]
     return np.linalg.norm(left, axis=1) / np.linalg.norm(b, axis=0)
+
+
+def labels_of(X, rng, m=4):
+    """Draw labels that depend on X, each for 40% of the samples."""
+    scores = X @ rng.standard_normal((X.shape[1], m)) + rng.standard_normal((len(X), m))
+    return (scores > np.quantile(scores, 0.6, axis=0)).astype(int)
+
+
+def centre(A):
+    """Subtract the mean of each column."""
+    return A - A.mean(axis=0)

@@ -23,15 +23,17 @@ from eigenlabel.estimators.meta.thresholded import ThresholdedClassifier
 from eigenlabel.estimators.neighbours.mlknn import MLkNN
 from eigenlabel.estimators.neighbours.tagging import JEC, MBRM
 from eigenlabel.estimators.neighbours.tagprop import TagProp
-from eigenlabel.estimators.projection.spectral import LPP, MLSI, PCA, PLS, DiscriminativeSelector
-from eigenlabel.estimators.projection.supervised import (
-    CCA,
-    LDA,
-    MDDM,
-    OPLS,
-    HypergraphSpectral,
-    OrthogonalCentroid,
-)
+from eigenlabel.estimators.projection.cca import CCA
+from eigenlabel.estimators.projection.hypergraph import HypergraphSpectral
+from eigenlabel.estimators.projection.lda import LDA
+from eigenlabel.estimators.projection.lpp import LPP
+from eigenlabel.estimators.projection.mddm import MDDM
+from eigenlabel.estimators.projection.mlsi import MLSI
+from eigenlabel.estimators.projection.opls import OPLS
+from eigenlabel.estimators.projection.orthogonal_centroid import OrthogonalCentroid
+from eigenlabel.estimators.projection.pca import PCA
+from eigenlabel.estimators.projection.pls import PLS
+from eigenlabel.estimators.projection.selector import DiscriminativeSelector
 from eigenlabel.estimators.subspace.classifier import SharedSubspaceClassifier
 from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
 from eigenlabel.estimators.views.kernel_sum import KernelSum

@@ -18,7 +18,7 @@ from eigenlabel.estimators.agreement.kgha import KGHA
 from eigenlabel.estimators.discriminant.tuned import MtSDACV
 from eigenlabel.estimators.meta.thresholded import ThresholdedClassifier
 from eigenlabel.estimators.neighbours.mlknn import MLkNN
-from eigenlabel.estimators.projection.supervised import MDDM
+from eigenlabel.estimators.projection.mddm import MDDM
 from eigenlabel.estimators.subspace.classifier import SharedSubspaceClassifier
 from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
 from eigenlabel.experiment.methods import METHODS, configure, make

@@ -63,3 +63,29 @@ def test_a_label_kernel_of_another_shape_raises():
         correlated_labels(Y, np.eye(4), 1.0)
     with pytest.raises(TypeError, match="label_kernel must be one of"):
         correlated_labels(Y, object(), 1.0)
+
+
+def test_label_correlations_by_hand():
+    Y = np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
+    cosine = label_correlation(Y, "cosine")
+    assert cosine[0, 1] == pytest.approx(2 / 3)
+    assert cosine[0, 2] == 0, "a label without positives has to do with none"
+    assert cosine[2, 2] == 1
+    assert label_correlation(Y, "conditional")[0, 1] == pytest.approx(2 / 3)
+    assert label_correlation(Y, "rbf", 0.5)[0, 1] == pytest.approx(np.exp(-0.5 * (2 - 4 / 3)))
+    np.testing.assert_array_equal(label_correlation(Y, "linear"), np.eye(3))
+    many = np.repeat(Y[:, :2], 5000, axis=0)
+    expected = np.corrcoef(many.T)[0, 1]
+    assert label_correlation(many, "shrunk")[0, 1] == pytest.approx(expected, rel=0.01)
+    noise = np.random.default_rng(0).integers(2, size=(30, 8))
+    shrunk, plain = label_correlation(noise, "shrunk"), np.corrcoef(noise.T)
+    assert np.abs(shrunk - np.eye(8)).sum() < 0.5 * np.abs(plain - np.eye(8)).sum()
+
+
+def test_samples_without_labels_and_empty_labels_have_zero_rows_and_columns():
+    Y = np.array([[1, 0, 1], [0, 0, 0], [1, 0, 0]])
+    for kind in ("clique", "star", "zhou"):
+        T = hypergraph(Y, kind)
+        assert np.isfinite(T).all()
+        assert not T[1].any()
+        assert not T[:, 1].any()

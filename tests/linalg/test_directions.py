@@ -18,6 +18,7 @@ from eigenlabel.linalg.factors.factorise import factorise
 from eigenlabel.linalg.factors.gram import GramFactor
 from eigenlabel.linalg.factors.krylov import KrylovFactor
 from eigenlabel.linalg.operators import CentredOperator
+from helpers import centre
 
 
 @pytest.mark.parametrize("route", ["gram", "covariance", "krylov"])
@@ -101,3 +102,21 @@ def test_generalised_directions_solve_the_pencil(rng):
         np.testing.assert_allclose(A @ P, B @ P * values, atol=1e-9)
         np.testing.assert_allclose(P.T @ B @ P, np.eye(5), atol=1e-10)
         assert (np.diff(values) * (-1 if largest else 1) >= 0).all()
+
+
+@pytest.mark.parametrize("constraint", [(0.0, 1.0), (0.5, 0.5), (1.0, 0.0)])
+def test_the_complement_is_orthonormal_to_rounding(rng, constraint):
+    X = rng.standard_normal((200, 300)) * np.geomspace(1e-2, 1e2, 300)
+    Xc, (scale, ridge) = centre(X), constraint
+    N = scale * Xc.T @ Xc + ridge * np.eye(300)
+    P = complement(
+        CentredOperator(X), np.empty((300, 0)), 300, constraint, np.random.RandomState(0)
+    )
+    assert P.shape[1] == (300 if ridge else 199)
+    if not ridge:  # what rounding leaves of a direction that is not there is positive or negative
+        operator, begun = CentredOperator(X[:20]), np.empty((300, 0))
+        draws = [np.random.RandomState(seed) for seed in range(40)]
+        found = [complement(operator, begun, 25, constraint, d) for d in draws]
+        assert [p.shape[1] for p in found] == [19] * 40
+    # N itself is known to eps of its largest eigenvalue, which is 1e7 and more of P's columns
+    np.testing.assert_allclose(P.T @ N @ P, np.eye(P.shape[1]), atol=1e-12 if not scale else 1e-9)

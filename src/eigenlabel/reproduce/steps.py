@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.validation import check_is_fitted
 
-from eigenlabel.estimators.projection.supervised import MDDM
+from eigenlabel.estimators.projection.mddm import MDDM
 from eigenlabel.experiment.tuning import LastFits
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.linalg._types import Floats, Matrix

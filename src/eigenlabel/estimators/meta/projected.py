@@ -20,7 +20,7 @@ from eigenlabel.estimators.meta.dimensions import (
     fit_projection,
 )
 from eigenlabel.estimators.neighbours.mlknn import MLkNN
-from eigenlabel.estimators.projection.supervised import MDDM
+from eigenlabel.estimators.projection.mddm import MDDM
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import CheckedBy, Choice, Parameters, check_parameters
 from eigenlabel.inputs.validation import (

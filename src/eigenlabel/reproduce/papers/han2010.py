@@ -14,7 +14,8 @@ from sklearn.svm import LinearSVC
 
 from eigenlabel.estimators.discriminant.mtsda import MtSDA
 from eigenlabel.estimators.discriminant.tuned import MtSDACV
-from eigenlabel.estimators.projection.supervised import LDA, HypergraphSpectral
+from eigenlabel.estimators.projection.hypergraph import HypergraphSpectral
+from eigenlabel.estimators.projection.lda import LDA
 from eigenlabel.experiment import Method
 from eigenlabel.experiment.methods import Recipe
 from eigenlabel.reproduce.curves import Curves

@@ -18,7 +18,7 @@ from sklearn.svm import LinearSVC
 from eigenlabel.estimators.margin.aso import ASOClassifier
 from eigenlabel.estimators.meta.per_label import OneVsRestSearchCV
 from eigenlabel.estimators.meta.thresholded import ThresholdedClassifier
-from eigenlabel.estimators.projection.supervised import CCA
+from eigenlabel.estimators.projection.cca import CCA
 from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
 from eigenlabel.experiment import Data, Splits
 from eigenlabel.experiment.methods import Recipe

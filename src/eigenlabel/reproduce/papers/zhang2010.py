@@ -15,8 +15,13 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
 from eigenlabel.estimators.neighbours.mlknn import MLkNN
-from eigenlabel.estimators.projection.spectral import LPP, MLSI, PCA, PLS, DiscriminativeSelector
-from eigenlabel.estimators.projection.supervised import CCA, MDDM
+from eigenlabel.estimators.projection.cca import CCA
+from eigenlabel.estimators.projection.lpp import LPP
+from eigenlabel.estimators.projection.mddm import MDDM
+from eigenlabel.estimators.projection.mlsi import MLSI
+from eigenlabel.estimators.projection.pca import PCA
+from eigenlabel.estimators.projection.pls import PLS
+from eigenlabel.estimators.projection.selector import DiscriminativeSelector
 from eigenlabel.experiment import Data, Method, Splits
 from eigenlabel.experiment.methods import Recipe
 from eigenlabel.experiment.tuning import LastFits, search
