@@ -212,3 +212,10 @@ def labels_of(X, rng, m=4):
 def centre(A):
     """Subtract the mean of each column."""
     return A - A.mean(axis=0)
+
+
+def draw_labels(n, rng, m=5):
+    """Draw labels that do not depend on anything; no label is constant."""
+    Y = (rng.uniform(size=(n, m)) < 0.4).astype(int)
+    Y[0], Y[1] = 1, 0
+    return Y

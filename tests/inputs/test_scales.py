@@ -82,7 +82,7 @@ def test_liblinear_is_not_given_what_it_cannot_end_on():
 def test_svm_perf_does_not_work_on_rounding():
     with pytest.raises(ValueError, match=r"longest sample has length .* Rescale X"):
         SVMPerfClassifier().fit(X * 1e6, DATA.Y)
-    with pytest.warns(ConvergenceWarning, match="labels did not come to tol"):
+    with pytest.warns(ConvergenceWarning, match="labels did not reach tol"):
         SVMPerfClassifier(C=1e3, tol=1e-14, max_iter=5).fit(X, DATA.Y)
 
 

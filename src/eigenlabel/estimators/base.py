@@ -149,7 +149,13 @@ class Training:
 
 
 def check_training(
-    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, square: bool = False
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    square: bool = False,
+    complete: bool = False,
 ) -> Training:
     """Check the data passed to ``fit``.
 
@@ -165,9 +171,11 @@ def check_training(
         The weights of the samples.
     square : bool
         Whether X must be a square kernel matrix.
+    complete : bool
+        Whether every label of every sample must be observed.
     """
     X = check_data(estimator, X, reset=True, square=square)
-    codec, Y, observed = LabelCodec.fit_observed(y)
+    codec, Y, observed = (*LabelCodec.fit(y), None) if complete else LabelCodec.fit_observed(y)
     check_consistent_length(X, Y)
     weights = check_weights(sample_weight, X)
     check_observed(observed, weights)

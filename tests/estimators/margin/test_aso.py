@@ -4,7 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-import scipy.linalg as sl
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
@@ -12,18 +11,13 @@ from sklearn.svm import LinearSVC
 import helpers
 from eigenlabel import ASOClassifier, SharedSubspaceClassifier
 from eigenlabel.datasets import make_shared_subspace
-from eigenlabel.estimators.margin.aso import LOSSES, MarginStep, SquaredStep, leading_directions
+from eigenlabel.estimators.margin.alternation import LOSSES
+from helpers import draw_labels
 
 
 @pytest.fixture
 def data():
     return make_shared_subspace(150, n_features=12, n_labels=6, n_components=2, random_state=0)
-
-
-def labels(n, rng, m=5):
-    Y = (rng.uniform(size=(n, m)) < 0.4).astype(int)
-    Y[0], Y[1] = 1, 0  # no label is constant
-    return Y
 
 
 def naive_objective(X, Y, model):
@@ -44,7 +38,7 @@ def naive_objective(X, Y, model):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("beta", [0.0, 1e-3])
 def test_the_objective_is_the_papers_and_never_rises(X, rng, loss, beta):
-    Y = labels(len(X), rng)
+    Y = draw_labels(len(X), rng)
     model = ASOClassifier(1e-2, beta, 2, loss=loss, tol=1e-6, max_iter=40, random_state=0)
     model.fit(X, Y)
     # Only the rounding of sums may go up.
@@ -60,58 +54,11 @@ def test_the_objective_is_the_papers_and_never_rises(X, rng, loss, beta):
         assert naive_objective(X, Y, other) >= model.objective_[-1] - rounding
 
 
-def svm_oracle(X, t, alpha, beta, Theta, loss):
-    """The SVM in coordinates where the penalty is |.|^2: x -> M^-1/2 x, M from Theta densely."""
-    M = (alpha + beta) * np.eye(X.shape[1]) - alpha * Theta.T @ Theta
-    root = np.linalg.inv(np.real(sl.sqrtm(M)))
-    A = np.column_stack([X @ root, np.full(len(X), 1 / np.sqrt(beta))])
-    svm = LinearSVC(
-        C=1 / (2 * len(X)), loss=loss, fit_intercept=False, tol=1e-10, max_iter=10**6
-    ).fit(A, t)
-    return root @ svm.coef_[0, :-1], svm.coef_[0, -1] / np.sqrt(beta)
-
-
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("r", [0, 1, 3])
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_the_augmented_features_give_the_penalty(rng, loss, r, form):
-    X = rng.standard_normal((60, 5))
-    T = 2.0 * labels(60, rng, 2) - 1
-    Theta = np.linalg.qr(rng.standard_normal((5, r)))[0].T if r else np.zeros((0, 5))
-    model = ASOClassifier(loss=loss, random_state=0)
-    step = MarginStep(form(X), T, (0.05, 0.01), model)
-    step.svm.set_params(max_iter=10**6)
-    U, b = step(Theta, 1e-10)
-    for label in range(2):
-        u, intercept = svm_oracle(X, T[:, label], 0.05, 0.01, Theta, loss)
-        # Both are LIBLINEAR's: its gradients are good to 1e-10, its weights to the root of that.
-        np.testing.assert_allclose(U[:, label], u, atol=1e-5)
-        np.testing.assert_allclose(b[label], intercept, atol=1e-5)
-
-
-@pytest.mark.parametrize("beta", [0.0, 1e-2])
-@pytest.mark.parametrize("fit_intercept", [True, False])
-def test_the_squared_step_solves_its_normal_equations(X_informative, rng, beta, fit_intercept):
-    X, alpha = X_informative, 0.1
-    n, d = X.shape
-    T = 2.0 * labels(n, rng) - 1
-    # Directions in the row space of X, as all weights are.
-    Xc = X - X.mean(axis=0) if fit_intercept else X
-    Theta = np.linalg.qr(Xc.T @ rng.standard_normal((n, 2)))[0].T
-    model = ASOClassifier(alpha, beta, loss="squared", fit_intercept=fit_intercept)
-    U, b = SquaredStep(X, T, (alpha, beta), model)(Theta, 0.0)
-    Tc = T - T.mean(axis=0) if fit_intercept else T
-    N = Xc.T @ Xc / n + (alpha + beta) * np.eye(d) - alpha * Theta.T @ Theta
-    np.testing.assert_allclose(N @ U, Xc.T @ Tc / n, atol=1e-10)
-    expected = T.mean(axis=0) - X.mean(axis=0) @ U if fit_intercept else 0
-    np.testing.assert_allclose(b, expected, atol=1e-10)
-
-
 @pytest.mark.parametrize("alpha", [1e-2, 1.0])
 @pytest.mark.parametrize("beta", [0.0, 1e-2])
 @pytest.mark.parametrize("r", [1, 3])
-def test_squared_loss_comes_down_to_the_closed_form(X_informative, rng, alpha, beta, r):
-    X, Y = X_informative, labels(len(X_informative), rng)
+def test_the_squared_loss_converges_to_the_closed_form(X_informative, rng, alpha, beta, r):
+    X, Y = X_informative, draw_labels(len(X_informative), rng)
     model = ASOClassifier(alpha, beta, r, loss="squared", tol=1e-12, max_iter=10**5).fit(X, Y)
     exact = SharedSubspaceClassifier(alpha, beta, r).fit(X, Y)
     Xc, Tc = X - X.mean(axis=0), 2.0 * (Y - Y.mean(axis=0))
@@ -123,7 +70,7 @@ def test_squared_loss_comes_down_to_the_closed_form(X_informative, rng, alpha, b
 
 @pytest.mark.parametrize("case", ["alpha = 0", "r = 0", "r = m"])
 def test_limits_of_the_squared_loss_are_ridge_regression(X_informative, rng, case):
-    X, Y = X_informative, labels(len(X_informative), rng)
+    X, Y = X_informative, draw_labels(len(X_informative), rng)
     alpha, r, shift = {"alpha = 0": (0.0, 2, 0.1), "r = 0": (0.3, 0, 0.4), "r = m": (0.3, 5, 0.1)}[
         case
     ]
@@ -180,7 +127,7 @@ def test_sparse_x_and_permuted_labels_change_nothing(data, loss):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_constant_and_duplicated_labels(data, loss, fit_intercept):
+def test_constant_and_duplicated_labels_are_accepted(data, loss, fit_intercept):
     X = data.X
     Y = np.column_stack([data.Y[:, :2], data.Y[:, 0], np.zeros(150), np.ones(150)]).astype(int)
     model = ASOClassifier(loss=loss, fit_intercept=fit_intercept, n_components=4, random_state=0)
@@ -194,7 +141,7 @@ def test_constant_and_duplicated_labels(data, loss, fit_intercept):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_one_label_and_one_feature(data, loss):
+def test_one_label_and_one_feature_are_enough(data, loss):
     one = ASOClassifier(loss=loss, random_state=0).fit(data.X, data.Y[:, [0]])
     assert one.coef_.shape == (1, 12)
     assert one.n_components_ == 1
@@ -205,15 +152,7 @@ def test_one_label_and_one_feature(data, loss):
     np.testing.assert_array_equal(model.predict(x), np.hstack([y, 1 - y]))
 
 
-def test_leading_directions_leave_out_what_is_not_there(rng):
-    U = rng.standard_normal((8, 2)) @ rng.standard_normal((2, 5))
-    Theta = leading_directions(U, 4)
-    assert Theta.shape == (2, 8)
-    np.testing.assert_allclose(helpers.projector(Theta.T) @ U, U)
-    assert leading_directions(np.zeros((8, 5)), 3).shape == (0, 8)
-
-
-def test_stopping_early_is_said(data):
+def test_stopping_early_warns(data):
     with pytest.warns(ConvergenceWarning, match="after max_iter = 1 rounds, too few to tell"):
         ASOClassifier(1e-2, 0, 2, max_iter=1, random_state=0).fit(data.X, data.Y)
     with pytest.warns(ConvergenceWarning, match="after max_iter = 3 rounds, the last of which low"):
@@ -222,7 +161,7 @@ def test_stopping_early_is_said(data):
     assert model.beta_ == pytest.approx(1e-6)  # what LIBLINEAR needs
 
 
-def test_rounds_go_on_with_more_iterations_and_say_where_those_end():
+def test_rounds_use_more_iterations_and_warn_if_they_are_not_enough():
     data = make_shared_subspace(100, 20, 5, 2, noise=0.5, random_state=0)
     few = ASOClassifier(n_components=2, svm_max_iter=1000, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"svm_max_iter = 1000 .* [1-5] of 5 labels"):
@@ -236,7 +175,7 @@ def test_rounds_go_on_with_more_iterations_and_say_where_those_end():
     assert ASOClassifier(random_state=0).fit(short, data.Y).n_unsolved_ == 0
 
 
-def test_float32_classes_and_nothing_changed(data):
+def test_float32_and_classes_are_accepted_and_input_is_not_changed(data):
     X, Y = data.X.astype(np.float32), data.Y.copy()
     copy = X.copy()
     model = ASOClassifier(random_state=0).fit(X, Y)
@@ -261,12 +200,12 @@ def test_float32_classes_and_nothing_changed(data):
         ({"tol": -1}, "tol must be"),
     ],
 )
-def test_bad_parameters(data, parameters, words):
+def test_wrong_parameters_raise_an_error(data, parameters, words):
     with pytest.raises(ValueError, match=words):
         ASOClassifier(**parameters).fit(data.X, data.Y)
 
 
-def test_bad_data(data):
+def test_wrong_data_raise_an_error(data):
     with pytest.raises(ValueError, match="NaN"):
         ASOClassifier().fit(np.where(data.X > 1, np.nan, data.X), data.Y)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):

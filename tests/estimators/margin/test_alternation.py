@@ -1,0 +1,70 @@
+"""The two steps of ASO: models for a subspace, and a subspace for the models."""
+
+import numpy as np
+import pytest
+import scipy.linalg as sl
+import scipy.sparse as sp
+from sklearn.svm import LinearSVC
+
+import helpers
+from eigenlabel.estimators.margin.alternation import (
+    MarginStep,
+    Problem,
+    SquaredStep,
+    leading_directions,
+)
+from helpers import draw_labels
+
+
+def svm_oracle(X, t, alpha, beta, Theta, loss):
+    """The SVM in coordinates where the penalty is |.|^2: x -> M^-1/2 x, M from Theta densely."""
+    M = (alpha + beta) * np.eye(X.shape[1]) - alpha * Theta.T @ Theta
+    root = np.linalg.inv(np.real(sl.sqrtm(M)))
+    A = np.column_stack([X @ root, np.full(len(X), 1 / np.sqrt(beta))])
+    svm = LinearSVC(
+        C=1 / (2 * len(X)), loss=loss, fit_intercept=False, tol=1e-10, max_iter=10**6
+    ).fit(A, t)
+    return root @ svm.coef_[0, :-1], svm.coef_[0, -1] / np.sqrt(beta)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("r", [0, 1, 3])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_the_added_features_have_the_penalty_of_the_paper(rng, loss, r, form):
+    X = rng.standard_normal((60, 5))
+    T = 2.0 * draw_labels(60, rng, 2) - 1
+    Theta = np.linalg.qr(rng.standard_normal((5, r)))[0].T if r else np.zeros((0, 5))
+    step = MarginStep(Problem(form(X), T, loss, 0.05, 0.01, True), 10**6, 0)
+    step.svm.set_params(max_iter=10**6)
+    U, b = step.solve(Theta, 1e-10)
+    for label in range(2):
+        u, intercept = svm_oracle(X, T[:, label], 0.05, 0.01, Theta, loss)
+        # Both are LIBLINEAR's: its gradients are good to 1e-10, its weights to the root of that.
+        np.testing.assert_allclose(U[:, label], u, atol=1e-5)
+        np.testing.assert_allclose(b[label], intercept, atol=1e-5)
+
+
+@pytest.mark.parametrize("beta", [0.0, 1e-2])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_squared_step_solves_its_normal_equations(X_informative, rng, beta, fit_intercept):
+    X, alpha = X_informative, 0.1
+    n, d = X.shape
+    T = 2.0 * draw_labels(n, rng) - 1
+    # Directions in the row space of X, as all weights are.
+    Xc = X - X.mean(axis=0) if fit_intercept else X
+    Theta = np.linalg.qr(Xc.T @ rng.standard_normal((n, 2)))[0].T
+    step = SquaredStep(Problem(X, T, "squared", alpha, beta, fit_intercept))
+    U, b = step.solve(Theta, 0.0)
+    Tc = T - T.mean(axis=0) if fit_intercept else T
+    N = Xc.T @ Xc / n + (alpha + beta) * np.eye(d) - alpha * Theta.T @ Theta
+    np.testing.assert_allclose(N @ U, Xc.T @ Tc / n, atol=1e-10)
+    expected = T.mean(axis=0) - X.mean(axis=0) @ U if fit_intercept else 0
+    np.testing.assert_allclose(b, expected, atol=1e-10)
+
+
+def test_leading_directions_leave_out_null_directions(rng):
+    U = rng.standard_normal((8, 2)) @ rng.standard_normal((2, 5))
+    Theta = leading_directions(U, 4)
+    assert Theta.shape == (2, 8)
+    np.testing.assert_allclose(helpers.projector(Theta.T) @ U, U)
+    assert leading_directions(np.zeros((8, 5)), 3).shape == (0, 8)
