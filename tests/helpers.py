@@ -219,3 +219,11 @@ def draw_labels(n, rng, m=5):
     Y = (rng.uniform(size=(n, m)) < 0.4).astype(int)
     Y[0], Y[1] = 1, 0
     return Y
+
+
+def with_equal_first_label_sets(rng):
+    """Draw data whose first label sets are equal, which the start of Han et al. (2010) needs."""
+    X = rng.standard_normal((200, 10))
+    Y = (X[:, :4] + rng.standard_normal((200, 4)) > 0).astype(int)
+    Y[:4] = [1, 0, 1, 0]  # the paper's start has one independent column
+    return X, Y

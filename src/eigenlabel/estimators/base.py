@@ -178,5 +178,6 @@ def check_training(
     codec, Y, observed = (*LabelCodec.fit(y), None) if complete else LabelCodec.fit_observed(y)
     check_consistent_length(X, Y)
     weights = check_weights(sample_weight, X)
-    check_observed(observed, weights)
+    if observed is not None:
+        check_observed(observed, weights)
     return Training(X, codec=codec, Y=Y, weights=weights, observed=observed)

@@ -12,44 +12,26 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 
 from eigenlabel import MtSDA, thresholds
-from eigenlabel.datasets import make_shared_subspace
+from eigenlabel.estimators.discriminant import label_sets
 from eigenlabel.estimators.discriminant import mtsda as module
-from eigenlabel.estimators.discriminant import optimal_scoring
-from eigenlabel.estimators.discriminant.optimal_scoring import (
-    Penalty,
-    ScoreProblem,
-    best_label_sets,
-)
 from helpers import (
+    centre,
     equicorrelation,
     paper_mtsda,
     penalised_discriminant_analysis,
     projector,
     ridge,
     sda_objective,
+    with_equal_first_label_sets,
 )
 
 PENALTIES = [(5.0, 1.0, 0.0), (5.0, 3.0, 0.4), (20.0, 0.5, 0.0), (1.0, 1.0, -0.02), (0.0, 1.0, 0.0)]
-
-
-@pytest.fixture(scope="module")
-def data():
-    return make_shared_subspace(80, 20, 5, random_state=3)
-
-
-@pytest.fixture(scope="module")
-def wide():
-    return make_shared_subspace(40, 45, 4, random_state=4)
 
 
 @pytest.fixture
 def classes(rng):
     y = rng.integers(0, 4, 90)
     return rng.standard_normal((90, 7)) + 1.2 * rng.standard_normal((4, 7))[y], y
-
-
-def centred(data):
-    return data.X - data.X.mean(axis=0), data.Y - data.Y.mean(axis=0)
 
 
 def symmetric_start(Y):
@@ -62,7 +44,7 @@ def symmetric_start(Y):
 @pytest.mark.parametrize("intercept", [True, False])
 def test_it_equals_algorithm_2_written_out(l1, l2, rho, which, intercept, request):
     source = request.getfixturevalue(which)
-    X, Y = centred(source) if intercept else (source.X, source.Y.astype(float))
+    X, Y = (centre(source.X), centre(source.Y)) if intercept else (source.X, source.Y.astype(float))
     model = MtSDA(l1, l2, rho, tol=1e-4, fit_intercept=intercept).fit(source.X, source.Y)
     steps = model.n_iter_
     assert steps > 1
@@ -81,7 +63,7 @@ def test_the_score_step_of_the_paper_is_equation_9(data, intercept):
     # Rows whose label sets are independent come first: the paper's start is made of them.
     order = sl.qr((data.Y - data.Y.mean(axis=0)).T, pivoting=True)[2]
     data = SimpleNamespace(X=data.X[order], Y=data.Y[order])
-    X, Y = centred(data) if intercept else (data.X, data.Y.astype(float))
+    X, Y = (centre(data.X), centre(data.Y)) if intercept else (data.X, data.Y.astype(float))
     start = np.sqrt(len(X)) * np.linalg.pinv(Y)[:, :5]  # Algorithm 2, step 1
     model = MtSDA(0.5, 1.0, 0.2, scores="paper", n_iter=3, tol=0, fit_intercept=intercept)
     with pytest.warns(ConvergenceWarning, match="stopped after n_iter=3"):
@@ -100,40 +82,12 @@ def test_the_objective_never_rises(l1, l2, rho, which, n_components, request):
     model = MtSDA(l1, l2, rho, n_components=n_components, tol=1e-6, n_iter=1000)
     model.fit(source.X, source.Y)
     assert (np.diff(model.objective_) <= 1e-12 * model.objective_[0]).all()
-    X, Y = centred(source)
+    X, Y = (centre(source.X), centre(source.Y))
     last = sda_objective(X, Y, model.components_.T, model.label_scores_, l1, l2, rho)
     assert model.objective_[-1] == pytest.approx(last, rel=1e-10)
     D = Y.T @ Y / len(Y)
     theta = model.label_scores_
     np.testing.assert_allclose(theta.T @ D @ theta, np.eye(theta.shape[1]), atol=1e-10)
-
-
-def with_equal_first_label_sets(rng):
-    X = rng.standard_normal((200, 10))
-    Y = (X[:, :4] + rng.standard_normal((200, 4)) > 0).astype(int)
-    Y[:4] = [1, 0, 1, 0]  # the paper's start has one independent column
-    return X, Y
-
-
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("weighted", [True, False])
-def test_equation_9_where_the_first_label_sets_are_dependent(rng, intercept, weighted):
-    X, Y = with_equal_first_label_sets(rng)
-    w = rng.uniform(0.5, 2, 200) if weighted else None
-    problem = ScoreProblem(X, Y, w, intercept, None)
-    theta = problem.start(True)
-    B = problem.nets.ridge(problem.T, 1.0, 0.0) @ theta
-    assert np.linalg.matrix_rank(B, 1e-9 * np.linalg.norm(B, 2)) == 1
-    R, root = problem.polar_factor(B), np.sqrt(np.ones(200) if w is None else w)[:, None]
-    Z = root * ((X - (np.average(X, axis=0, weights=w) if intercept else 0.0)) @ B)
-    np.testing.assert_allclose(R.T @ R, np.eye(4), atol=1e-12)
-    # R maximises tr(R'Z) over orthonormal R: it is U V' of some singular value decomposition.
-    assert np.sum(R * Z) == pytest.approx(np.linalg.norm(Z, "nuc"), rel=1e-10)
-    labels = Y - (np.average(Y, axis=0, weights=w) if intercept else 0.0)
-    total = 200 if w is None else w.sum()
-    expected = np.sqrt(total) * np.linalg.pinv(labels * root) @ R
-    np.testing.assert_allclose(problem.rescore_by_paper(B), expected, atol=1e-10)
-    assert np.linalg.matrix_rank(expected, 1e-6) == 4
 
 
 def test_scores_of_the_paper_have_full_rank(rng):
@@ -144,7 +98,7 @@ def test_scores_of_the_paper_have_full_rank(rng):
     np.testing.assert_allclose(model.decision_function(X), ridge.decision_function(X), atol=1e-8)
 
 
-def test_undetermined_scores_do_not_hang_on_rounding(rng):
+def test_undetermined_scores_do_not_depend_on_rounding(rng):
     X, Y = with_equal_first_label_sets(rng)
     model = MtSDA(5.0, 1.0, scores="paper", tol=1e-8).fit(X, Y)
     order, signs = rng.permutation(10), np.r_[-np.ones(3), np.ones(7)]
@@ -154,29 +108,11 @@ def test_undetermined_scores_do_not_hang_on_rounding(rng):
     assert np.linalg.matrix_rank(model.label_scores_, 1e-6) == 4
 
 
-def test_the_score_step_of_the_paper_where_nothing_is_determined(data):
+def test_the_score_step_of_the_paper_without_any_weights(data):
     model = MtSDA(1e6, 1.0, scores="paper").fit(data.X, data.Y)
     assert not model.components_.any()
     assert np.linalg.matrix_rank(model.label_scores_, 1e-6) == 5
     np.testing.assert_allclose(model.decision_function(data.X)[3], data.Y.mean(axis=0))
-
-
-def test_no_feasible_scores_fit_better(data, rng):
-    X, Y = centred(data)
-    problem = ScoreProblem(data.X, data.Y, None, True, None)
-    B = rng.standard_normal((20, 5))
-    B[:, 3] = 0
-    theta = problem.start(False)
-    best = np.sum((Y @ problem.rescore(B, theta) - X @ B) ** 2)
-    for _ in range(200):
-        Q = np.linalg.qr(rng.standard_normal((5, 5)))[0]
-        assert np.sum((Y @ theta @ Q - X @ B) ** 2) >= best
-
-
-def test_scores_that_nothing_predicts_stay_as_they_are(data):
-    problem = ScoreProblem(data.X, data.Y, None, True, None)
-    theta = problem.start(False)
-    np.testing.assert_allclose(problem.rescore(np.zeros((20, 5)), theta), theta, atol=1e-12)
 
 
 @pytest.mark.parametrize("which", ["data", "wide"])
@@ -196,26 +132,10 @@ def test_without_l1_it_is_ridge_regression(which, request):
 @pytest.mark.parametrize("which", ["data", "wide"])
 def test_without_l1_the_equicorrelation_penalty_is_generalised_ridge(rho, which, request):
     source = request.getfixturevalue(which)
-    X, Y = centred(source)
+    X, Y = (centre(source.X), centre(source.Y))
     model = MtSDA(0.0, 2.0, rho).fit(source.X, source.Y)
     H = X.T @ X + 2.0 * equicorrelation(X.shape[1], rho)
     np.testing.assert_allclose(model.coef_.T, np.linalg.solve(H, X.T @ Y), atol=1e-10)
-
-
-def test_l1_max_is_where_the_first_weight_appears(wide):
-    problem = ScoreProblem(wide.X, wide.Y, None, True, 1)
-    # One score, the best one for its feature: the bound is met.
-    feature = np.linalg.norm(problem.XtT @ problem.root, axis=1).argmax()
-    direction = (problem.XtT @ problem.root)[feature]
-    theta = problem.root @ (direction / np.linalg.norm(direction))[:, None]
-    C = problem.XtT @ theta
-    for share, expected in ((1.0001, 0), (0.9999, 1)):
-        mu = share * problem.l1_max / 2
-        found = problem.nets.solve(C, 1.0, 0.0, mu, np.zeros_like(C))
-        assert np.count_nonzero(found.B) == expected
-    model = MtSDA(ScoreProblem(wide.X, wide.Y, None, True, None).l1_max).fit(wide.X, wide.Y)
-    assert model.n_features_selected_ == 0
-    np.testing.assert_allclose(model.decision_function(wide.X), wide.Y.mean(axis=0) + 0 * wide.Y)
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.3, 0.8])
@@ -284,7 +204,7 @@ def test_discrete_prediction_of_classes_is_equation_4(n_classes, classes):
 
 @pytest.mark.parametrize("chunk", [2**22, 100])
 def test_discrete_prediction_is_the_best_of_all_label_sets(data, chunk, monkeypatch):
-    monkeypatch.setattr(optimal_scoring, "CHUNK", chunk)
+    monkeypatch.setattr(label_sets, "CHUNK", chunk)
     model = MtSDA(5.0, 1.0).fit(data.X, data.Y)
     found = model.predict(data.X, method="discrete")
     sets = np.array(list(itertools.product([0, 1], repeat=5)))
@@ -294,14 +214,6 @@ def test_discrete_prediction_is_the_best_of_all_label_sets(data, chunk, monkeypa
     least = np.linalg.norm(all_of_them[None] - Z[:, None], axis=2).min(axis=1)
     np.testing.assert_allclose(reached, least, atol=1e-10)
     assert (found == data.Y).mean() > 0.8
-
-
-def test_discrete_prediction_of_twenty_labels_and_no_more(rng):
-    theta = rng.standard_normal((20, 20))
-    Y = rng.integers(0, 2, (3, 20)) == 1
-    assert (best_label_sets(theta, Y @ theta) == Y).all()
-    with pytest.raises(ValueError, match="at most 20 labels, there are 21"):
-        best_label_sets(np.eye(21), np.zeros((1, 21)))
 
 
 @pytest.mark.parametrize("rule", ["global", "f1", "mixed", thresholds.Top(2)])
@@ -315,7 +227,7 @@ def test_thresholds_are_those_of_the_rule_on_training_scores(rule, data):
 
 
 @pytest.mark.parametrize("form", [sp.csr_matrix, sp.csr_array, sp.csc_array, pd.DataFrame])
-def test_every_form_of_data_gives_the_same(form, data):
+def test_all_forms_of_data_have_the_same_result(form, data):
     expected = MtSDA(5.0, 1.0, 0.1).fit(data.X, data.Y)
     sparse_labels = sp.csr_array(data.Y)
     X = form(data.X)
@@ -361,7 +273,7 @@ def test_equal_labels_get_equal_scores(data):
     assert (model.predict(data.X)[:, 1] == model.predict(data.X)[:, 5]).all()
 
 
-def test_one_label(data):
+def test_one_label_is_enough(data):
     for y in (data.Y[:, :1], data.Y[:, 0]):
         model = MtSDA(5.0, 1.0).fit(data.X, y)
         assert model.label_scores_.shape == (1, 1)
@@ -369,7 +281,7 @@ def test_one_label(data):
             assert (model.predict(data.X, method).ravel() == data.Y[:, 0]).mean() > 0.8
 
 
-def test_labels_never_or_always_present(data):
+def test_labels_that_no_or_all_samples_have_are_accepted(data):
     Y = data.Y.copy()
     Y[:, 0], Y[:, 1] = 0, 1
     model = MtSDA(5.0, 1.0).fit(data.X, Y)
@@ -383,7 +295,7 @@ def test_labels_never_or_always_present(data):
     assert constant.n_features_selected_ == constant.n_components_ == 0
 
 
-def test_one_feature_and_constant_features(data):
+def test_one_feature_and_constant_features_are_accepted(data):
     one = MtSDA(1.0, 1.0, rho=-5.0).fit(data.X[:, :1], data.Y)  # any rho gives the same penalty
     other = MtSDA(1.0, 1.0).fit(data.X[:, :1], data.Y)
     np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-12)
@@ -401,7 +313,7 @@ def test_float32_stays_float32(data):
     np.testing.assert_allclose(model.coef_, exact.coef_, atol=1e-5)  # single precision
 
 
-def test_rho_at_and_beyond_its_bounds(data):
+def test_rho_may_be_at_its_bounds_but_not_beyond(data):
     low = -1 / 19
     for rho in (low, 1.0):
         model = MtSDA(5.0, 1.0, rho).fit(data.X, data.Y)
@@ -431,7 +343,7 @@ def test_rho_at_and_beyond_its_bounds(data):
         ({"threshold": "best"}, ValueError, "Unknown threshold rule 'best'"),
     ],
 )
-def test_bad_parameters(params, error, message, data):
+def test_wrong_parameters_raise_an_error(params, error, message, data):
     with pytest.raises(error, match=message):
         MtSDA(**params).fit(data.X, data.Y)
 
@@ -446,7 +358,7 @@ def test_bad_parameters(params, error, message, data):
         (lambda X, Y: (X * 1e80, Y), "leave the range of floats"),
     ],
 )
-def test_broken_data(spoil, message, data):
+def test_wrong_data_raise_an_error(spoil, message, data):
     with pytest.raises(ValueError, match=message):
         MtSDA().fit(*spoil(data.X, data.Y))
 
@@ -458,7 +370,7 @@ def test_weights_and_methods_are_checked(data):
         MtSDA().fit(data.X, data.Y).predict(data.X, method="exact")
 
 
-def test_what_stops_early_says_by_how_much(data, monkeypatch):
+def test_stopping_early_warns_with_the_last_change(data, monkeypatch):
     model = MtSDA(5.0, 1.0, n_iter=2, tol=1e-9)
     with pytest.warns(ConvergenceWarning, match="n_iter=2 iterations") as caught:
         model.fit(data.X, data.Y)
@@ -469,7 +381,7 @@ def test_what_stops_early_says_by_how_much(data, monkeypatch):
         MtSDA(5.0, 1.0).fit(data.X, data.Y)
 
 
-def test_features_in_use(data):
+def test_selected_features_are_sorted_by_weight(data):
     X = pd.DataFrame(data.X, columns=[f"f{i}" for i in range(20)])
     model = MtSDA(30.0, 1.0).fit(X, data.Y)
     used = model.selected_features()
@@ -502,18 +414,13 @@ def test_sparse_weights_predict_the_same(form, data):
 
 def test_fewer_scores_are_the_most_predictable_ones(data):
     model = MtSDA(0.0, 1.0, n_components=2, tol=1e-12, n_iter=500).fit(data.X, data.Y)
-    X, Y = centred(data)
+    X, Y = (centre(data.X), centre(data.Y))
     lam, V = np.linalg.eigh(Y.T @ Y / 80)
     root = (V / np.sqrt(lam)) @ V.T
     S = root @ Y.T @ X @ np.linalg.solve(X.T @ X + np.eye(20), X.T @ Y) @ root
     best = np.linalg.eigvalsh(S)[::-1][:2].sum() / 80
     assert 2 - model.objective_[-1] == pytest.approx(best, rel=1e-6)  # the end of an iteration
     assert model.transform(data.X).shape == (80, 2)
-
-
-def test_a_penalty_knows_its_parts():
-    penalty = Penalty(1.0, 4.0, 0.25)
-    assert (penalty.shift, penalty.tie) == (3.0, 1.0)
 
 
 def test_nothing_passed_in_is_changed(data):

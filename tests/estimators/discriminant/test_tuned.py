@@ -167,7 +167,7 @@ def test_groups_stay_together(data):
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [
-        ({"l1s": [-1.0]}, ValueError, "l1 must be a number >= 0, got -1"),
+        ({"l1s": [-1.0]}, ValueError, "l1s must be a number >= 0, got -1"),
         ({"l2s": []}, ValueError, "l2s must be a non-empty list of numbers"),
         ({"rhos": "a"}, ValueError, "rhos must be a non-empty list of numbers"),
         ({"rhos": [0.0, 1.5]}, ValueError, "rho must lie between"),
@@ -177,7 +177,7 @@ def test_groups_stay_together(data):
         ({"scores": "best"}, ValueError, "scores must be one of"),
     ],
 )
-def test_bad_parameters(params, error, message, data):
+def test_wrong_parameters_raise_an_error(params, error, message, data):
     with pytest.raises(error, match=message):
         MtSDACV(**params).fit(data.X, data.Y)
 

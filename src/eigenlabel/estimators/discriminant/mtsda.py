@@ -1,18 +1,20 @@
-"""MtSDA, multi-task sparse discriminant analysis (Han et al. 2010)."""
+"""The classifier by multi-task sparse discriminant analysis, MtSDA (Han et al. 2010)."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from eigenlabel.estimators.base import ScoreClassifier
+from eigenlabel.estimators.base import ScoreClassifier, Training, check_training
+from eigenlabel.estimators.discriminant.label_sets import best_label_sets
 from eigenlabel.estimators.discriminant.optimal_scoring import (
     Penalty,
     ScoreProblem,
-    best_label_sets,
+    Solution,
+    check_rho,
 )
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.inputs.parameters import (
@@ -21,85 +23,101 @@ from eigenlabel.inputs.parameters import (
     CheckedBy,
     Choice,
     Flag,
+    Integer,
+    Maybe,
+    Number,
     Parameters,
     check_choice,
     check_number,
     check_parameters,
 )
-from eigenlabel.inputs.validation import (
-    check_data,
-    check_scale,
-    check_weights,
-)
+from eigenlabel.inputs.validation import check_data, check_scale
 from eigenlabel.inputs.warning import warn
-from eigenlabel.labels.checks import to_dense
-from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.linalg._types import Bools, Floats
+from eigenlabel.linalg._types import Bools, Floats, Matrix
 from eigenlabel.linalg.ties import first_highest
 from eigenlabel.thresholds import Rule, get_rule
 from eigenlabel.thresholds.decisions import decide
 
-TOLERATED = 1e-6  # violation of optimality relative to the largest correlation, without warning
+TOLERATED = 1e-6  # violation of optimality, relative to the largest correlation
+
+MTSDA_PARAMETERS: Parameters = {
+    "n_components": Maybe(Integer()),
+    "scores": Choice("exact", "paper"),
+    "n_iter": COUNT,
+    "tol": NOT_NEGATIVE,
+    "threshold": CheckedBy("eigenlabel.thresholds.get_rule"),
+    "fit_intercept": Flag(),
+}
 
 
-def _product(X: Any, W: Any) -> Floats:
-    """Return X W' of dense or sparse X and W."""
-    return np.asarray(to_dense(X @ W.T))
+class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifier):  # type: ignore[misc]
+    """What MtSDA for given and for tuned penalties share: solve, store, score and decide.
 
+    Parameters
+    ----------
+    n_components : int or None
+        Upper bound on the number of scores; None is the rank of the labels.
+    scores : str
+        The score step, "exact" or "paper".
+    n_iter : int
+        Upper bound on the number of iterations.
+    tol : float
+        Relative change of the objective at which the iterations end.
+    threshold : str or Rule
+        How scores become label sets.
+    fit_intercept : bool
+        Whether X and Y are centred.
+    """
 
-class BaseMtSDA(
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
-    TransformerMixin,
-    ScoreClassifier,
-):
-    """The common base of MtSDA and MtSDACV, which checks, solves, stores and predicts."""
-
-    _shared_parameters: ClassVar[Parameters] = {
-        "n_components": CheckedBy("_check_training"),
-        "scores": Choice("exact", "paper"),
-        "n_iter": COUNT,
-        "tol": NOT_NEGATIVE,
-        "threshold": CheckedBy("get_rule"),
-        "fit_intercept": Flag(),
-    }
-
-    n_components: int | None
-    scores: str
-    n_iter: int
-    tol: float
-    fit_intercept: bool
-    coef_: Any
-    components_: Any
     _rule: Rule
 
-    def _check_training(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Any, LabelCodec, Bools, Floats | None]:
-        """Return the checked samples, the codec, the label matrix and the weights."""
-        check_parameters(self)
-        X = check_data(self, X, reset=True)
-        codec, Y = LabelCodec.fit(y)
-        check_consistent_length(X, Y)
-        weights = check_weights(sample_weight, X)
-        if self.n_components is not None:
-            check_number("n_components", self.n_components, 1, Y.shape[1], integer=True)
-        check_scale(X)
-        return X, codec, Y, weights
+    def __init__(
+        self,
+        *,
+        n_components: int | None,
+        scores: str,
+        n_iter: int,
+        tol: float,
+        threshold: str | Rule,
+        fit_intercept: bool,
+    ) -> None:
+        self.n_components = n_components
+        self.scores = scores
+        self.n_iter = n_iter
+        self.tol = tol
+        self.threshold = threshold
+        self.fit_intercept = fit_intercept
 
-    def _problem(self, X: Any, Y: Bools, weights: Floats | None) -> ScoreProblem:
+    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        """Check the data passed to ``fit``, and the parameters whose bounds depend on them."""
+        data = check_training(self, X, y, sample_weight, complete=True)
+        if self.n_components is not None:
+            check_number("n_components", self.n_components, 1, data.Y.shape[1], integer=True)
+        check_scale(data.X)
+        return data
+
+    def _problem(self, X: Matrix, Y: Bools, weights: Floats | None) -> ScoreProblem:
         return ScoreProblem(X, Y, weights, self.fit_intercept, self.n_components)
 
-    def _fit_problem(
-        self,
-        problem: ScoreProblem,
-        penalty: Penalty,
-        Y: Bools,
-        dtype: Any,
-        first: Floats | None = None,
-    ) -> None:
-        """Solve the problem for one penalty, warn if it did not converge, and store the result."""
-        paper = self.scores == "paper"
-        found = problem.solve(penalty, paper, self.n_iter, self.tol, first)
+    def _fit_penalty(self, problem: ScoreProblem, penalty: Penalty, data: Training) -> None:
+        """Solve for one penalty and store the result."""
+        found = problem.solve(penalty, self.scores == "paper", self.n_iter, self.tol)
+        self._warn(found)
+        W, intercept = problem.weights(found, penalty, data.codec, data.Y)
+        dtype = data.X.dtype
+        self.coef_: Matrix = W.T.astype(dtype)
+        self.intercept_ = intercept.astype(dtype)
+        self.components_: Matrix = found.B.T.astype(dtype)
+        self.label_scores_ = found.theta
+        self.objective_ = np.array(found.objective)
+        self.n_iter_ = len(found.objective)
+        self.n_components_ = problem.q
+        self.n_features_selected_ = int(np.count_nonzero(found.B.any(axis=1)))
+        self._embedding_offset = (problem.operator.mean @ found.B).astype(dtype)
+        self._label_mean = problem.mean
+
+    def _warn(self, found: Solution) -> None:
+        """Warn if the iterations or the elastic nets stopped early."""
         if not found.converged:
             last, before = found.objective[-1], found.objective[-2]
             warn(
@@ -114,70 +132,58 @@ class BaseMtSDA(
                 f"{found.violation:.2g}. Standardise X or raise l2.",
                 ConvergenceWarning,
             )
-        W, intercept = problem.weights(found, penalty, self._codec, Y)
-        self.coef_ = W.T.astype(dtype)
-        self.intercept_ = intercept.astype(dtype)
-        self.components_ = found.B.T.astype(dtype)
-        self.label_scores_ = found.theta
-        self.objective_ = np.array(found.objective)
-        self.n_iter_ = len(found.objective)
-        self.n_components_ = problem.q
-        self.n_features_selected_ = int(np.count_nonzero(found.B.any(axis=1)))
-        self._embedding_offset = (problem.operator.mean @ found.B).astype(dtype)
-        self._label_mean = problem.mean
 
-    def _fit_thresholds(self, X: Any, Y: Bools, weights: Floats | None) -> None:
-        """Fit the thresholds to the training scores of samples with positive weight."""
+    def _fit_thresholds(self, data: Training) -> None:
+        """Fit thresholds to the scores of the training samples with positive weight."""
+        weights = data.weights
         used = slice(None) if weights is None else weights > 0
-        scores = self._scores_of(X[used])
+        scores = self._scores_of(data.X[used])
         part = None if weights is None else weights[used]
-        self.thresholds_ = self._rule.find_thresholds(scores, Y[used], part)
+        self.thresholds_ = self._rule.find_thresholds(scores, data.Y[used], part)
 
-    def _scores_of(self, X: Any) -> Floats:
+    def _scores_of(self, X: Matrix) -> Floats:
         scores = _product(X, self.coef_) + self.intercept_
-        return np.asarray(scores, dtype=self.intercept_.dtype)
+        return np.asarray(scores.astype(self.intercept_.dtype, copy=False))
 
     def _scores(self, X: Any) -> Floats:
         return self._scores_of(check_data(self, X, reset=False))
 
     def transform(self, X: Any) -> Floats:
-        """Embed samples by ``B'(x - mean)``, which approximates the scores of their labels.
+        """Embed samples: ``B'(x - mean)``, which approximates the scores of their labels.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples.
+            Samples.
 
         Returns
         -------
-        Z : ndarray of shape (n_samples, n_components_)
-            The embedded samples.
+        embedded : ndarray of shape (n_samples, n_components_)
+            Embedded samples.
         """
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
         embedded = _product(X, self.components_) - self._embedding_offset
-        return np.asarray(embedded, dtype=self.intercept_.dtype)
+        return np.asarray(embedded.astype(self.intercept_.dtype, copy=False))
 
     def predict(self, X: Any, method: str = "auto") -> Any:
         """Predict the label sets, or the classes if y was a vector.
 
-        The result is sparse if y was sparse.
-
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples.
+            Samples.
         method : {"auto", "discrete"}, default="auto"
-            How label sets are decided. "auto" compares the scores of labels with their thresholds
-            (Algorithm 1 of Han et al. 2010), and chooses the nearest class mean for a vector y
-            (Eq. 2). "discrete" chooses the label set whose scores are nearest to the embedded
-            sample, exactly among all sets (Eq. 5, up to 20 labels), or among all classes for a
-            vector y (Eq. 4).
+            How scores become labels. "auto" compares the scores of labels with their thresholds
+            (Algorithm 1 of the paper), and predicts the nearest class mean for a vector y
+            (Equation 2). "discrete" predicts the label set whose scores are nearest to the
+            embedded sample: among all sets, exactly (Equation 5, up to 20 labels), or among all
+            classes for a vector y (Equation 4).
 
         Returns
         -------
-        y_pred : ndarray or sparse matrix of shape (n_samples, n_labels), or ndarray of classes
-            The predictions.
+        labels : ndarray or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
+            Label matrix of 0 and 1, which is sparse if y was sparse, or classes.
         """
         check_is_fitted(self)
         check_choice("method", method, ("auto", "discrete"))
@@ -187,7 +193,6 @@ class BaseMtSDA(
         return decide(self._codec, self._scores(X), self._rule, thresholds)
 
     def _predict_discrete(self, Z: Floats) -> Any:
-        """Return the label sets or classes whose scores are nearest to embedded samples."""
         offset = self._label_mean @ self.label_scores_
         if self._codec.multilabel:
             return self._codec.decode(best_label_sets(self.label_scores_, Z + offset))
@@ -198,31 +203,29 @@ class BaseMtSDA(
         return self.classes_[first_highest(nearest)]
 
     def selected_features(self) -> list[Any]:
-        """List the features that each score uses.
+        """List the features that each score uses, those with the largest weights first.
 
         Returns
         -------
         features : list of ndarray
-            The features of each score, with the largest weight first, by name if X had names and
-            by position otherwise.
+            Names of the features if X had names, else their positions, for each score.
         """
         check_is_fitted(self)
-        dense = to_dense(self.components_)
         names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
         found = []
-        for row in np.abs(dense):
+        for row in np.abs(_dense(self.components_)):
             order = np.argsort(-row, kind="stable")
             found.append(names[order[: np.count_nonzero(row)]])
         return found
 
     @all_or_nothing
-    def sparsify(self) -> "BaseMtSDA":
-        """Store ``coef_`` and ``components_`` as CSR arrays; predictions stay the same.
+    def sparsify(self) -> Self:
+        """Store ``coef_`` and ``components_`` as CSR arrays; predictions do not change.
 
         Returns
         -------
-        self : MtSDA or MtSDACV
-            The estimator.
+        self : object
+            The classifier.
         """
         check_is_fitted(self)
         self.coef_ = sp.csr_array(self.coef_)
@@ -230,16 +233,16 @@ class BaseMtSDA(
         return self
 
     @all_or_nothing
-    def densify(self) -> "BaseMtSDA":
-        """Store ``coef_`` and ``components_`` as dense arrays.
+    def densify(self) -> Self:
+        """Store ``coef_`` and ``components_`` as dense arrays again.
 
         Returns
         -------
-        self : MtSDA or MtSDACV
-            The estimator.
+        self : object
+            The classifier.
         """
         check_is_fitted(self)
-        self.coef_, self.components_ = to_dense(self.coef_), to_dense(self.components_)
+        self.coef_, self.components_ = _dense(self.coef_), _dense(self.components_)
         return self
 
     @property
@@ -253,79 +256,90 @@ class BaseMtSDA(
         return tags
 
 
+def _dense(A: Matrix) -> Floats:
+    sparse = sp.issparse(A)
+    return np.asarray(A.toarray() if sparse else A)
+
+
+def _product(X: Matrix, W: Matrix) -> Floats:
+    """Return X W' of dense or sparse X and W as a dense array."""
+    return _dense(X @ W.T)
+
+
 class MtSDA(BaseMtSDA):
     """Classify by multi-task sparse discriminant analysis for given penalties.
 
-    Labels have scores theta, combinations of labels that sparse combinations of features predict:
+    Scores theta of labels are combinations of labels that sparse combinations of features predict:
 
         min 1/n sum_j |Yc theta_j - Xc b_j|^2 + l2 b_j'Omega b_j + l1 |b_j|_1  (all over n)
         s.t. theta'(Yc'Yc / n) theta = I,   Omega = (1 - rho) I + rho 11'
 
-    (Eq. 1 of Han et al. 2010). The label scores of a sample are
-    ``(x - mean) B theta^+ + mean of Y`` (Eq. 11). With ``l1=0`` they equal ridge regression with
-    the shift l2 (for Omega = I), whatever theta. For one class per sample the method is sparse
-    discriminant analysis, and with ``l1=0`` penalised discriminant analysis.
+    (Han et al. 2010, Equation 1). The label scores of a sample are
+    ``(x - mean) B theta^+ + mean of Y`` (Equation 11). With ``l1=0`` they are those of ridge
+    regression with shift l2 (for Omega = I), for any theta. If y is a vector of classes, it is
+    sparse discriminant analysis, and with ``l1=0`` penalised discriminant analysis.
 
-    An iteration solves q elastic nets by a few Newton steps each, at the cost of k^3 / 3 for k
-    features in use, and multiplies X with q vectors; the score step costs p m q. Sparse X is never
-    densified.
+    Cost: an iteration solves q elastic nets by a few Newton steps each, k^3 / 3 operations for k
+    features in use, and multiplies X with q vectors; the score step costs p m q operations. Sparse
+    X is never densified.
 
     Parameters
     ----------
     l1 : float, default=1.0
-        The penalty lambda_1 on absolute weights, beside a sum over samples, not a mean.
+        Penalty lambda_1 of the paper, at least 0. It stands beside a sum over samples, not a mean.
     l2 : float, default=1.0
-        The penalty lambda_2 on squared weights, beside a sum over samples, not a mean.
+        Penalty lambda_2 of the paper, at least 0. It stands beside a sum over samples, not a mean.
     rho : float, default=0.0
-        The correlation in the penalty matrix, between ``-1 / (n_features - 1)`` and 1; 0 is the
-        identity. For values near 1, weights of opposite sign are cheap. At both ends Omega is
-        singular and the minimiser may not be unique.
+        Correlation in the penalty matrix, between ``-1 / (n_features - 1)`` and 1; 0 is the
+        identity. Towards 1, weights of opposite signs become cheap. At both ends Omega is singular
+        and the minimiser may not be unique.
     n_components : int or None, default=None
-        The number q of scores, between 1 and the number of labels. None is one score for each
-        label, less the number of labels that depend linearly on others.
+        Upper bound on the number q of scores, between 1 and n_labels. None is the rank of the
+        centred label matrix.
     scores : {"exact", "paper"}, default="exact"
-        The score step. "exact" is the minimiser, with which the objective never rises. "paper" is
-        Eq. 9 of Han et al. (2010) and their start, which violate the constraint. Eq. 9 does not
-        determine all of theta if the rank of XB is lower than the number of scores, as after the
-        first iteration if the label sets of the first samples are linearly dependent. The rest is
-        then chosen by a fixed rule, such that theta has full rank; with ``l1=0`` no choice changes
-        the scores of new samples.
+        The score step: the minimiser, with which the objective never increases, or Equation 9 and
+        the start of the paper, which do not satisfy the constraint. Equation 9 does not determine
+        all of theta if the rank of XB is lower than the number of scores, as after the first
+        iteration if the label sets of the first samples are linearly dependent. The rest is then
+        chosen by a fixed rule, such that theta has full rank; with ``l1=0`` no choice changes the
+        scores of new samples.
     n_iter : int, default=100
-        The maximum number of iterations. With 1 the first scores are regressed and not changed.
+        Upper bound on the number of iterations. With 1 the first scores are regressed and not
+        changed.
     tol : float, default=1e-3
-        The relative change of the objective at which the iterations end.
+        Relative change of the objective at which the iterations end.
     threshold : str or Rule, default="global"
-        The rule of ``eigenlabel.thresholds`` that turns scores into label sets, fitted to the
-        training scores. "global" is Algorithm 1 of Han et al. (2010).
+        How scores become label sets: a rule of ``eigenlabel.thresholds`` or its name. It is fitted
+        to the training scores; "global" is Algorithm 1 of the paper.
     fit_intercept : bool, default=True
         Whether X and Y are centred.
 
     Attributes
     ----------
-    coef_ : ndarray or sparse array of shape (n_labels, n_features)
-        The weights of the label scores, or of the classes of a vector y by Eq. 2.
+    coef_ : ndarray or CSR array of shape (n_labels, n_features)
+        Weights of label scores, or of classes by Equation 2 if y was a vector.
     intercept_ : ndarray of shape (n_labels,)
-        The intercepts of the label scores.
-    components_ : ndarray or sparse array of shape (n_components_, n_features)
-        The sparse weights B'.
+        Intercepts of label scores, or of classes.
+    components_ : ndarray or CSR array of shape (n_components_, n_features)
+        Sparse weights of the features in each score, the transpose of B.
     label_scores_ : ndarray of shape (n_labels, n_components_)
-        The scores theta of the labels.
+        Scores theta of the labels.
     objective_ : ndarray of shape (n_iter_,)
-        The objective of Eq. 1 after each iteration.
+        Objective of Equation 1 after each iteration.
     n_iter_ : int
-        The number of iterations.
+        Number of iterations.
     n_components_ : int
-        The number of scores.
+        Number of scores.
     n_features_selected_ : int
-        The number of features with a weight in some score.
+        Number of features with a weight in at least one score.
     thresholds_ : ndarray of shape (n_labels,)
-        The thresholds of the labels. The attribute is absent for a vector y.
-    classes_ : ndarray of shape (n_labels,)
-        The names or positions of the labels, or the classes of a vector y.
+        Thresholds of the label scores. It does not exist if y was a vector.
+    classes_ : ndarray of shape (n_labels,) or (n_classes,)
+        Columns of a label matrix, or classes of a vector y.
     n_features_in_ : int
-        The number of features of X.
+        Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        The names of the features, if X has string names.
+        Names of the features seen in ``fit``. It exists only if all names are strings.
 
     Examples
     --------
@@ -338,10 +352,10 @@ class MtSDA(BaseMtSDA):
     """
 
     _parameters: ClassVar[Parameters] = {
-        "l1": CheckedBy("Penalty.check"),
-        "l2": CheckedBy("Penalty.check"),
-        "rho": CheckedBy("Penalty.check"),
-        **BaseMtSDA._shared_parameters,
+        "l1": NOT_NEGATIVE,
+        "l2": NOT_NEGATIVE,
+        "rho": Number(),
+        **MTSDA_PARAMETERS,
     }
 
     def __init__(
@@ -357,41 +371,44 @@ class MtSDA(BaseMtSDA):
         threshold: str | Rule = "global",
         fit_intercept: bool = True,
     ) -> None:
+        super().__init__(
+            n_components=n_components,
+            scores=scores,
+            n_iter=n_iter,
+            tol=tol,
+            threshold=threshold,
+            fit_intercept=fit_intercept,
+        )
         self.l1 = l1
         self.l2 = l2
         self.rho = rho
-        self.n_components = n_components
-        self.scores = scores
-        self.n_iter = n_iter
-        self.tol = tol
-        self.threshold = threshold
-        self.fit_intercept = fit_intercept
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MtSDA":
-        """Fit the scores, the weights and the thresholds.
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the scores of labels and the weights of features.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples.
-        y : array-like or sparse matrix of shape (n_samples, n_labels), or array-like of classes
-            The 0/1 label matrix, or a vector of classes.
+            Training samples.
+        y : array-like or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
+            Label matrix of 0 and 1, or a vector of classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            The sample weights. A weight of k counts like k copies of the sample.
+            Sample weights. A weight of k counts like k copies of the sample.
 
         Returns
         -------
-        self : MtSDA
+        self : object
             The fitted classifier.
         """
-        rule = get_rule(self.threshold)
-        X, codec, Y, weights = self._check_training(X, y, sample_weight)
-        penalty = Penalty(self.l1, self.l2, self.rho)
-        penalty.check(X.shape[1])
-        self._codec, self.classes_, self._rule = codec, codec.classes, rule
-        self._fit_problem(self._problem(X, Y, weights), penalty, Y, X.dtype)
-        self.__dict__.pop("thresholds_", None)  # from an earlier fit to a label matrix
-        if codec.multilabel:
-            self._fit_thresholds(X, Y, weights)
+        check_parameters(self)
+        self._rule = get_rule(self.threshold)
+        data = self._check_data(X, y, sample_weight)
+        check_rho(self.rho, data.X.shape[1])
+        self._codec, self.classes_ = data.codec, data.codec.classes
+        problem = self._problem(data.X, data.Y, data.weights)
+        self._fit_penalty(problem, Penalty(self.l1, self.l2, self.rho), data)
+        self.__dict__.pop("thresholds_", None)
+        if data.codec.multilabel:
+            self._fit_thresholds(data)
         return self

@@ -1,34 +1,39 @@
-"""The problem of MtSDA: scores of labels that sparse combinations of features predict.
+"""The problem that MtSDA solves: label scores that sparse combinations of features predict.
 
     min_{B, theta}  1/n sum_j |Yc theta_j - Xc b_j|^2 + l2 b_j'Omega b_j + l1 |b_j|_1
     s.t.  theta'(Yc'Yc / n) theta = I,       Omega = (1 - rho) I + rho 11'
 
-This is Eq. 1 of Han et al. (2010), divided by n, with centred X and Y. It is solved by alternating
-steps: for fixed theta there is one elastic net for each score, all with the same design; for fixed
-B there is a Procrustes problem with a closed solution.
+(Han et al. 2010, Equation 1; all terms divided by n, X and Y centred). The two steps alternate: for
+fixed theta there is one elastic net per score, all with the same design; for fixed B there is a
+Procrustes problem with a closed solution.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from eigenlabel.inputs.parameters import check_number
 from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.linalg._types import Bools, Floats
+from eigenlabel.linalg._types import Bools, Floats, Matrix
 from eigenlabel.linalg.numerics import descending_eigh, positive_count
 from eigenlabel.linalg.operators import CentredOperator, total_weight, weighted_mean
 from eigenlabel.linalg.solvers.elastic_net import ElasticNets
-from eigenlabel.linalg.ties import first_highest
 
-MAX_DISCRETE_LABELS = 20
-CHUNK = 2**22  # objectives of label sets that exist at once
-UNDETERMINED = 1e-7  # relative size below which the accuracy of B, 1e-9, determines nothing
+UNDETERMINED = 1e-7  # relative size below which the accuracy of B, 1e-9, leaves digits to chance
 
 
 @dataclass(frozen=True)
 class Penalty:
-    """The penalties l1 and l2 Omega, where l2 Omega is ``shift I + tie 11'``."""
+    """The penalty ``l1 |b|_1 + b'(shift I + tie 11')b``, where the matrix is l2 Omega.
+
+    Attributes
+    ----------
+    l1 : float
+        Weight of the absolute values.
+    l2 : float
+        Weight of the quadratic form.
+    rho : float
+        Correlation in Omega.
+    """
 
     l1: float
     l2: float
@@ -44,37 +49,35 @@ class Penalty:
         """The factor of 11'."""
         return self.l2 * self.rho
 
-    def check(self, n_features: int) -> None:
-        """Raise ValueError if the penalty is not convex."""
-        check_number("l1", self.l1, 0)
-        check_number("l2", self.l2, 0)
-        check_number("rho", self.rho, -np.inf)
-        low = -1 / (n_features - 1) if n_features > 1 else -np.inf
-        if not low <= self.rho <= 1:
-            raise ValueError(
-                f"rho must lie between -1 / (n_features - 1) = {low:.6g} and 1, got {self.rho!r}: "
-                "otherwise the penalty is not convex. rho=0 is the identity matrix."
-            )
+
+def check_rho(rho: float, n_features: int) -> None:
+    """Raise ValueError if the penalty with this rho is not convex."""
+    low = -1 / (n_features - 1) if n_features > 1 else -np.inf
+    if not low <= rho <= 1:
+        raise ValueError(
+            f"rho must lie between -1 / (n_features - 1) = {low:.6g} and 1, got {rho!r}: "
+            "beyond, the penalty is not convex. rho=0 is the identity matrix."
+        )
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The solution of a problem.
+    """The result of the alternating steps.
 
     Attributes
     ----------
-    B : ndarray of shape (p, q)
-        The weights of the features.
-    theta : ndarray of shape (m, q)
-        The scores of the labels.
+    B : (p, q) array
+        Weights of the features in each score.
+    theta : (m, q) array
+        Scores of the labels.
     objective : list of float
         The objective after each iteration.
-    first : ndarray of shape (p, q)
-        B for the first theta, from which the next penalty starts.
+    first : (p, q) array
+        B for the first theta, which is a start for the next penalty.
     violation : float
         The relative violation of optimality of the last elastic nets.
     converged : bool
-        Whether the iterations ended before their maximum number.
+        Whether the objective converged.
     """
 
     B: Floats
@@ -86,25 +89,25 @@ class Solution:
 
 
 class ScoreProblem:
-    """The products of X and Y that the steps of one fit need.
+    """X and Y of one fit, as the products that the steps need.
 
     Parameters
     ----------
-    X : array or CSR array of shape (n, p)
+    X : (n, p) array or CSR matrix
         The samples.
-    Y : ndarray of shape (n, m), bool
+    Y : (n, m) array of bool
         The labels.
-    weights : ndarray of shape (n,) or None
-        The sample weights.
+    weights : (n,) array or None
+        Sample weights; None if all are one.
     centre : bool
         Whether the means of X and Y are subtracted.
     n_scores : int or None
-        The number q of scores; None is the number of linearly independent labels.
+        Upper bound on the number q of scores; None is the rank of the labels.
     """
 
     def __init__(
         self,
-        X: Any,
+        X: Matrix,
         Y: Bools,
         weights: Floats | None,
         centre: bool,
@@ -125,23 +128,21 @@ class ScoreProblem:
         self.root = self.V / np.sqrt(values[:rank])  # root'D root = I
         self.q = rank if n_scores is None else min(n_scores, rank)
 
-    @property
-    def l1_max(self) -> float:
-        """The l1 above which all weights are zero, whatever the scores."""
+    def largest_l1(self) -> float:
+        """Return the l1 above which all weights are zero, for any scores."""
         reach = np.linalg.norm(self.XtT @ self.root, axis=1).max(initial=0.0)
         return 2 * float(reach)
 
-    @property
-    def spread(self) -> float:
-        """The mean squared distance of samples from their mean, 1 if it is zero."""
+    def mean_spread(self) -> float:
+        """Return the mean squared distance of samples from their mean, or 1 if it is zero."""
         return self.operator.squared_norm() / self.total or 1.0
 
     def start(self, paper: bool) -> Floats:
         """Return the first theta.
 
-        With one score for each label, each score is as near to its label as the constraint allows.
-        Fewer scores are the combinations of labels that are most correlated with the features. Han
-        et al. (2010) start with the first rows of the pseudo-inverse of Y.
+        There is one score per label, as near to the label as the constraint allows. Fewer scores
+        are those in which features and labels are most correlated. The paper starts from the first
+        rows of the pseudo-inverse of Y.
         """
         if paper:
             return np.asarray(np.sqrt(self.total) * self._pseudo_inverse()[:, : self.q])
@@ -151,18 +152,16 @@ class ScoreProblem:
         return np.asarray(self.root @ descending_eigh(M.T @ M)[1][:, : self.q])
 
     def _pseudo_inverse(self) -> Floats:
-        """Return the pseudo-inverse of the weighted labels."""
         return np.asarray(np.linalg.pinv(self._scale(self.T)), dtype=float)
 
     def _scale(self, A: Floats) -> Floats:
-        """Multiply rows by the square roots of the sample weights."""
         w = self.operator.weights
         return A if w is None else np.sqrt(w)[:, None] * A
 
     def rescore(self, B: Floats, theta: Floats) -> Floats:
-        """Return the best theta for B, ``D^-1/2`` times the Procrustes factor of ``D^-1/2 Y'XB``.
+        """Return the best theta for B: ``D^-1/2`` times the Procrustes factor of ``D^-1/2 Y'XB``.
 
-        The part of theta that B does not determine stays as near as possible to the previous theta.
+        The part of theta that B does not determine stays as near as possible to the previous one.
         """
         M = self.root.T @ (self.XtT.T @ B)
         U, s, Vt = np.linalg.svd(M)
@@ -175,7 +174,10 @@ class ScoreProblem:
         return np.asarray(self.root @ R)
 
     def rescore_by_paper(self, B: Floats) -> Floats:
-        """Return theta of Eq. 9, which violates the constraint unless XB is in the range of Y."""
+        """Return theta of Equation 9.
+
+        It does not satisfy the constraint unless XB lies in the range of Y.
+        """
         return np.asarray(np.sqrt(self.total) * self._pseudo_inverse() @ self.polar_factor(B))
 
     def polar_factor(self, B: Floats) -> Floats:
@@ -204,7 +206,21 @@ class ScoreProblem:
         tol: float = 1e-3,
         first: Floats | None = None,
     ) -> Solution:
-        """Alternate the two steps until the objective changes by less than ``tol`` of itself."""
+        """Alternate between both steps until the objective changes by at most ``tol`` of it.
+
+        Parameters
+        ----------
+        penalty : Penalty
+            The penalty of the weights.
+        paper : bool
+            Whether the start and the score step are those of the paper.
+        n_iter : int
+            Upper bound on the number of iterations.
+        tol : float
+            The relative change of the objective at which the iterations end.
+        first : (p, q) array or None
+            Where the first elastic nets start, such as the ``first`` of another solution.
+        """
         theta = self.start(paper)
         B = np.zeros((len(self.XtT), self.q)) if first is None else first
         if self.q == 0:
@@ -233,25 +249,24 @@ class ScoreProblem:
         return Solution(B, theta, objective, first, violation, converged)
 
     def _objective(self, penalty: Penalty, theta: Floats, B: Floats, C: Floats) -> float:
-        """Return the objective of Eq. 1."""
+        """Return the objective of Equation 1."""
         fit = self.total * np.trace(theta.T @ self.D @ theta) - 2 * (B * C).sum()
         quadratic = (B * self.nets.apply(B, penalty.shift, penalty.tie)).sum()
         return float(fit + quadratic + penalty.l1 * np.abs(B).sum()) / self.total
 
     def label_weights(self, solution: Solution) -> tuple[Floats, Floats]:
-        """Return the weights (p, m) and intercepts (m,) of Eq. 11."""
+        """Return the weights (p, m) and intercepts (m,) of Equation 11."""
         W = solution.B @ np.linalg.pinv(solution.theta)
         return W, self.mean - self.operator.mean @ W
 
     def class_weights(
         self, solution: Solution, penalty: Penalty, member: Bools
     ) -> tuple[Floats, Floats]:
-        """Return the weights (p, k) and intercepts (k,) of Eq. 2, for 0/1 member (n, k).
+        """Return the weights (p, k) and intercepts (k,) of Equation 2, for 0/1 member (n, k).
 
         The nearest mean ``m_j`` of embedded samples, in the metric ``G = B'(S_W + l2 Omega)B``,
-        has the largest ``m_j'G^-1 z - m_j'G^-1 m_j / 2``. The score of a class without samples,
-        such as a rare class that is missing in a fold, is the mean of the others less one, so that
-        it is never the highest.
+        has the largest ``m_j'G^-1 z - m_j'G^-1 m_j / 2``. A class without samples, such as a rare
+        class in a fold, gets the mean of the others minus one, so that it is never predicted.
         """
         B, w = solution.B, self.operator.weights
         Z = self.operator.matmat(B)
@@ -273,7 +288,7 @@ class ScoreProblem:
     def weights(
         self, solution: Solution, penalty: Penalty, codec: LabelCodec, Y: Bools
     ) -> tuple[Floats, Floats]:
-        """Return the weights of labels, or of classes if y was a vector."""
+        """Return the weights and intercepts of labels, or of classes if y was a vector."""
         if codec.multilabel:
             return self.label_weights(solution)
         W, intercept = self.class_weights(solution, penalty, class_members(codec, Y))
@@ -285,32 +300,3 @@ class ScoreProblem:
 def class_members(codec: LabelCodec, Y: Bools) -> Bools:
     """Return the 0/1 matrix of classes (n, k), with two columns for two classes."""
     return np.column_stack([~Y, Y]) if codec.kind == "binary" else Y
-
-
-def best_label_sets(theta: Floats, targets: Floats) -> Bools:
-    """Solve Eq. 5 exactly: return the 0/1 rows y with the least ``|y theta - target|``.
-
-    All 2^m sets are compared: ``|y theta|^2`` is computed once for all sets, by adding one label
-    after the other, and ``2 y theta target`` for each sample. The cost is 2^m operations for each
-    sample.
-    """
-    m = len(theta)
-    if m > MAX_DISCRETE_LABELS:
-        raise ValueError(
-            f"method='discrete' compares all 2^m label sets and supports at most "
-            f"{MAX_DISCRETE_LABELS} labels, there are {m}: use thresholds instead."
-        )
-    G = theta @ theta.T
-    squares, cross = np.zeros(1), np.zeros((m, 1))  # for the sets of the first k labels
-    for k in range(m):
-        squares = np.concatenate([squares, squares + G[k, k] + 2 * cross[k]])
-        cross = np.concatenate([cross, cross + G[:, k : k + 1]], axis=1)
-    best = np.empty(len(targets), dtype=np.int64)
-    step = max(1, CHUNK >> m)
-    for start in range(0, len(targets), step):
-        linear = targets[start : start + step] @ theta.T
-        inner = np.zeros((len(linear), 1))
-        for k in range(m):
-            inner = np.concatenate([inner, inner + linear[:, k : k + 1]], axis=1)
-        best[start : start + step] = first_highest(2 * inner - squares)
-    return np.asarray((best[:, None] >> np.arange(m)) & 1 == 1)

@@ -2,14 +2,20 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from eigenlabel.estimators.discriminant.mtsda import BaseMtSDA
-from eigenlabel.estimators.discriminant.optimal_scoring import Penalty, ScoreProblem
+from eigenlabel.estimators.discriminant.mtsda import MTSDA_PARAMETERS, BaseMtSDA
+from eigenlabel.estimators.discriminant.optimal_scoring import Penalty, ScoreProblem, check_rho
 from eigenlabel.inputs.fitting import all_or_nothing
-from eigenlabel.inputs.parameters import CheckedBy, Choice, Parameters, check_parameters
+from eigenlabel.inputs.parameters import (
+    NOT_NEGATIVE,
+    CheckedBy,
+    Choice,
+    Parameters,
+    check_parameters,
+)
 from eigenlabel.inputs.progress import tuning
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.labels.truth import Truth
@@ -17,13 +23,13 @@ from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.heldout import Fold, training_rows
 from eigenlabel.model_selection.folds import list_folds
 from eigenlabel.model_selection.judges import Pooled
-from eigenlabel.model_selection.routing import NO_GROUPS, make_tuned_router, route_tuned
+from eigenlabel.model_selection.routing import TunedRoutingMixin
 from eigenlabel.model_selection.scorers import make_scorer
 from eigenlabel.model_selection.search import Chunk, search, store, to_floats
 from eigenlabel.thresholds import Rule, get_rule
 
-L1_SHARES = (1 / 8, 1 / 16, 1 / 32, 1 / 64)  # shares of an l1 at which all weights vanish
-L2_SHARES = (1.0, 10.0)  # multiples of the mean squared distance of samples from their mean
+L1_SHARES = (1 / 8, 1 / 16, 1 / 32, 1 / 64)  # of an l1 at which all weights vanish
+L2_SHARES = (1.0, 10.0)  # of the mean squared distance of samples from their mean
 
 
 @dataclass(frozen=True)
@@ -36,108 +42,99 @@ class Path:
 
     @property
     def points(self) -> list[tuple[float, float, float]]:
-        """All (l1, l2, rho)."""
+        """All points (l1, l2, rho)."""
         return [(l1, self.l2, self.rho) for l1 in self.l1s]
 
 
-class MtSDACV(BaseMtSDA):
-    """Classify by multi-task sparse discriminant analysis that tunes itself and its thresholds.
+class MtSDACV(TunedRoutingMixin, BaseMtSDA):
+    """Classify by multi-task sparse discriminant analysis with penalties tuned by cross-validation.
 
-    For every l2 and rho each fold follows a path of decreasing l1: a grid point starts its elastic
-    nets at the solution of the previous point and shares the covariances of features with all
-    points of the fold. Its result is that of :class:`MtSDA` fitted to the training part alone. Each
-    point is scored on the held-out scores of all samples together, with thresholds fitted to them.
+    For every l2 and rho, each fold follows a path of decreasing l1: a grid point starts its elastic
+    nets at the solution of the point before and shares the covariances of features with all points
+    of the fold. Its result is that of :class:`MtSDA` fitted to the training part alone. Each point
+    is scored on the held-out scores of all samples together, with thresholds fitted to them.
 
-    The cost is one fit of :class:`MtSDA` for each fold and grid point, less the shared work.
+    Cost: a fit of :class:`MtSDA` per fold and grid point, minus the work that is shared.
 
     Parameters
     ----------
-    l1s : sequence of float or None, default=None
-        The values of l1, not negative. None is 1/8, 1/16, 1/32 and 1/64 of an l1 at which all
-        weights vanish.
-    l2s : sequence of float or None, default=None
-        The values of l2, not negative. None is 1 and 10 times the mean squared distance of samples
-        from their mean.
-    rhos : sequence of float, default=(0.0,)
-        The values of rho, between ``-1 / (n_features - 1)`` and 1.
-    cv : int, splitter or iterable, default=5
-        The folds. An int is a MultilabelStratifiedKFold.
+    l1s : float, array-like or None, default=None
+        Values of l1, at least 0. None is 1/8, 1/16, 1/32 and 1/64 of an l1 at which all weights
+        are zero.
+    l2s : float, array-like or None, default=None
+        Values of l2, at least 0. None is 1 and 10 times the mean squared distance of samples from
+        their mean.
+    rhos : float or array-like, default=(0.0,)
+        Values of rho, between ``-1 / (n_features - 1)`` and 1.
+    cv : int, splitter or iterable of (train, test), default=5
+        How samples are split. An int is the number of folds of a MultilabelStratifiedKFold.
     scoring : str or callable, default="f1_macro"
-        The name of a metric of ``eigenlabel.metrics`` (losses are negated; "average_precision" is
-        the mean over samples), the name of a scikit-learn scorer, or a callable
-        ``scorer(estimator, X, y)`` that calls ``estimator.predict(X)`` or
-        ``estimator.decision_function(X)``. There X is the matrix of held-out scores, not the data,
-        and there are no probabilities.
+        What is maximised: the name of a metric of ``eigenlabel.metrics`` or of scikit-learn, or a
+        scorer.
     threshold : str or Rule, default="mixed"
-        The rule that turns scores into label sets: "zero", "f1", "fbr", "global", "top",
-        "proportional", "mixed", or a rule with its own settings. Thresholds apply to label
-        matrices; the class of a vector y is that of the highest score.
+        How scores become label sets: a rule of ``eigenlabel.thresholds`` or its name.
     threshold_on : {"heldout", "training"}, default="heldout"
-        The scores that the final thresholds are fitted to. Han et al. (2010) use those of training.
+        Scores that the final thresholds are fitted to. Han et al. (2010) use those of training.
     n_components : int or None, default=None
-        The number q of scores, between 1 and the number of labels. None is one score for each
-        label, less the number of labels that depend linearly on others.
+        Upper bound on the number of scores, between 1 and n_labels. None is the rank of the
+        centred label matrix.
     scores : {"exact", "paper"}, default="exact"
-        The score step. "exact" is the minimiser, with which the objective never rises. "paper" is
-        Eq. 9 of Han et al. (2010) and their start, which violate the constraint. Eq. 9 does not
-        determine all of theta if the rank of XB is lower than the number of scores, as after the
-        first iteration if the label sets of the first samples are linearly dependent. The rest is
-        then chosen by a fixed rule, such that theta has full rank; with ``l1=0`` no choice changes
-        the scores of new samples.
+        The score step: the minimiser, with which the objective never increases, or Equation 9 and
+        the start of the paper, which do not satisfy the constraint.
     n_iter : int, default=100
-        The maximum number of iterations. With 1 the first scores are regressed and not changed.
+        Upper bound on the number of iterations of each fit.
     tol : float, default=1e-3
-        The relative change of the objective at which the iterations end.
+        Relative change of the objective at which the iterations end.
     fit_intercept : bool, default=True
         Whether X and Y are centred.
     verbose : int, default=0
-        The verbosity. 0 is silent; 1 shows the progress of the tuning on stderr.
+        With 1 or more, the progress of the tuning is shown on stderr.
 
     Attributes
     ----------
     l1_ : float
-        The best l1. Of equally good grid points the simplest one wins: larger l1, then larger l2.
+        The best l1. Among equal scores the largest l1 wins, then the largest l2.
     l2_ : float
         The best l2.
     rho_ : float
         The best rho.
-    best_score_ : float
-        The score of the best grid point.
-    best_index_ : int
-        The position of the best grid point in ``cv_results_``.
     best_params_ : dict
-        The best values of l1, l2 and rho.
+        The best grid point, with the keys l1, l2 and rho.
+    best_score_ : float
+        Score of the best grid point on all held-out scores together.
+    best_index_ : int
+        Position of the best grid point in ``cv_results_``.
     cv_results_ : dict of ndarray
-        The results of all grid points, as in GridSearchCV. ``pooled_test_score``, the score on all
-        held-out scores together, decides. ``n_features_selected`` is the mean over folds;
-        ``converged`` is True if the iterations of all folds converged.
+        Results as in scikit-learn's GridSearchCV, one entry per grid point. ``pooled_test_score``
+        is the score on all held-out scores together, which decides. ``n_features_selected`` is the
+        mean over folds, and ``converged`` whether the iterations of all folds converged.
     oof_scores_ : ndarray of shape (n_samples, n_labels)
-        The held-out scores of the best grid point. They are NaN for a sample that is in no test
-        part or has weight zero, and a mean for a sample that is in several.
-    thresholds_ : ndarray of shape (n_labels,)
-        The thresholds of the labels.
-    coef_ : ndarray or sparse array of shape (n_labels, n_features)
-        The weights of the label scores, or of the classes of a vector y by Eq. 2.
+        Held-out scores of the best grid point. They are NaN for a sample that was in no test part
+        or has weight zero, and a mean for a sample that was in several test parts.
+    coef_ : ndarray or CSR array of shape (n_labels, n_features)
+        Weights of label scores, or of classes by Equation 2 if y was a vector.
     intercept_ : ndarray of shape (n_labels,)
-        The intercepts of the label scores.
-    components_ : ndarray or sparse array of shape (n_components_, n_features)
-        The sparse weights B'.
+        Intercepts of label scores, or of classes.
+    components_ : ndarray or CSR array of shape (n_components_, n_features)
+        Sparse weights of the features in each score.
     label_scores_ : ndarray of shape (n_labels, n_components_)
-        The scores theta of the labels.
+        Scores of the labels.
     objective_ : ndarray of shape (n_iter_,)
-        The objective of Eq. 1 after each iteration.
+        Objective after each iteration of the final fit.
     n_iter_ : int
-        The number of iterations.
+        Number of iterations of the final fit.
     n_components_ : int
-        The number of scores.
+        Number of scores.
     n_features_selected_ : int
-        The number of features with a weight in some score.
-    classes_ : ndarray of shape (n_labels,)
-        The names or positions of the labels, or the classes of a vector y.
+        Number of features with a weight in at least one score.
+    thresholds_ : ndarray of shape (n_labels,)
+        Thresholds of the label scores.
+    classes_ : ndarray of shape (n_labels,) or (n_classes,)
+        Columns of a label matrix, or classes of a vector y.
     n_features_in_ : int
-        The number of features of X.
+        Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        The names of the features, if X has string names.
+        Names of the features seen in ``fit``. It exists only if all names are strings.
 
     Examples
     --------
@@ -150,14 +147,14 @@ class MtSDACV(BaseMtSDA):
     """
 
     _parameters: ClassVar[Parameters] = {
-        "l1s": CheckedBy("_paths"),
-        "l2s": CheckedBy("_paths"),
-        "rhos": CheckedBy("_paths"),
-        "cv": CheckedBy("list_folds"),
-        "scoring": CheckedBy("make_scorer"),
+        "l1s": CheckedBy("eigenlabel.model_selection.search.to_floats"),
+        "l2s": CheckedBy("eigenlabel.model_selection.search.to_floats"),
+        "rhos": CheckedBy("eigenlabel.model_selection.search.to_floats"),
+        "cv": CheckedBy("eigenlabel.model_selection.folds.list_folds"),
+        "scoring": CheckedBy("eigenlabel.model_selection.scorers.make_scorer"),
         "threshold_on": Choice("heldout", "training"),
-        **BaseMtSDA._shared_parameters,
-        "verbose": CheckedBy("the progress bar"),
+        **MTSDA_PARAMETERS,
+        "verbose": CheckedBy("eigenlabel.inputs.progress.tuning"),
     }
 
     def __init__(
@@ -177,95 +174,88 @@ class MtSDACV(BaseMtSDA):
         fit_intercept: bool = True,
         verbose: int = 0,
     ) -> None:
+        super().__init__(
+            n_components=n_components,
+            scores=scores,
+            n_iter=n_iter,
+            tol=tol,
+            threshold=threshold,
+            fit_intercept=fit_intercept,
+        )
         self.l1s = l1s
         self.l2s = l2s
         self.rhos = rhos
         self.cv = cv
         self.scoring = scoring
-        self.threshold = threshold
         self.threshold_on = threshold_on
-        self.n_components = n_components
-        self.scores = scores
-        self.n_iter = n_iter
-        self.tol = tol
-        self.fit_intercept = fit_intercept
         self.verbose = verbose
-
-    __metadata_request__fit = NO_GROUPS
-
-    def get_metadata_routing(self) -> Any:
-        """Return the requests of the classifier itself, its splitter and its scorer.
-
-        Returns
-        -------
-        routing : MetadataRouter
-            The requests.
-        """
-        return make_tuned_router(self)
 
     @all_or_nothing
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
-    ) -> "MtSDACV":
-        """Tune and fit the scores, the weights and the thresholds.
+    ) -> Self:
+        """Tune the penalties and fit with the best ones.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples.
-        y : array-like or sparse matrix of shape (n_samples, n_labels), or array-like of classes
-            The 0/1 label matrix, or a vector of classes.
+            Training samples.
+        y : array-like or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
+            Label matrix of 0 and 1, or a vector of classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            The sample weights, which count in the fit, the thresholds and the scoring. A scorer
-            that does not accept weights is called without them.
+            Sample weights, which count in the fit, the thresholds and the scoring. Scorers that do
+            not accept weights are called without them.
         groups : array-like of shape (n_samples,), default=None
-            The groups of the samples, which are passed to the splitter.
+            Groups of samples, which are passed to the splitter.
         **params : dict
-            Other parameters of the splitter and the scorer, which need scikit-learn's metadata
-            routing. With routing, a scorer gets what it requests.
+            Metadata that are passed to the splitter and the scorer if scikit-learn's metadata
+            routing is enabled.
 
         Returns
         -------
-        self : MtSDACV
+        self : object
             The fitted classifier.
         """
         check_parameters(self)
         metadata = {"sample_weight": sample_weight, "groups": groups, **params}
-        split, score = route_tuned(self, "fit", metadata)
-        rule = get_rule(self.threshold)
-        X, codec, Y, weights = self._check_training(X, y, sample_weight)
-        self._codec, self.classes_, self._rule = codec, codec.classes, rule
-        problem = self._problem(X, Y, weights)
+        split, score = self._route("fit", metadata)
+        self._rule = get_rule(self.threshold)
+        data = self._check_data(X, y, sample_weight)
+        codec, used = data.codec, data.used
+        self._codec, self.classes_ = codec, codec.classes
+        problem = self._problem(data.X, data.Y, data.weights)
         paths = self._paths(problem)
-        used = np.arange(len(Y)) if weights is None else np.flatnonzero(weights > 0)
-        folds = list_folds(self.cv, X, y, split, codec, used)
-        truth = Truth.of(Y, weights, None, used, folds)
-        judge = Pooled(make_scorer(self.scoring, y, codec, truth, used, score), rule, truth)
-        held_out = PathScores(self, X[used], truth, codec, folds, paths)
-        store(self, search(held_out, judge), used, len(Y))
+        folds = list_folds(self.cv, data.X, y, split, codec, used)
+        truth = Truth.of(data.Y, data.weights, None, used, folds)
+        scorer = make_scorer(self.scoring, y, codec, truth, used, score)
+        held_out = PathScores(self, data.X[used], truth, codec, folds, paths)
+        store(self, search(held_out, Pooled(scorer, self._rule, truth)), used, len(data.Y))
         self.cv_results_["n_features_selected"] = held_out.selected
         self.cv_results_["converged"] = held_out.converged
         self.l1_, self.l2_, self.rho_ = self.best_params_.values()
         del held_out  # the scores of all points
-        penalty = Penalty(self.l1_, self.l2_, self.rho_)
-        self._fit_problem(problem, penalty, Y, X.dtype)
+        self._fit_penalty(problem, Penalty(self.l1_, self.l2_, self.rho_), data)
         if self.threshold_on == "training" and codec.multilabel:
-            self._fit_thresholds(X, Y, weights)
+            self._fit_thresholds(data)
         return self
 
     def _paths(self, problem: ScoreProblem) -> list[Path]:
+        """Return the paths of the grid, larger l2 and rho first."""
         l1s, l2s = self.l1s, self.l2s
         if l1s is None:
-            l1s = [share * problem.l1_max for share in L1_SHARES]
+            largest = problem.largest_l1()
+            l1s = [share * largest for share in L1_SHARES]
         if l2s is None:
-            l2s = [share * problem.spread for share in L2_SHARES]
+            spread = problem.mean_spread()
+            l2s = [share * spread for share in L2_SHARES]
         lists = [("l1s", l1s), ("l2s", l2s), ("rhos", self.rhos)]
-        l1s, l2s, rhos = (sorted(set(to_floats(*item).tolist()))[::-1] for item in lists)
-        paths = [Path(l1s, l2, rho) for l2 in l2s for rho in rhos]
-        for path in paths:
-            for point in path.points:
-                Penalty(*point).check(problem.operator.shape[1])
-        return paths
+        grid = {name: sorted(set(to_floats(name, v).tolist()))[::-1] for name, v in lists}
+        for name in ("l1s", "l2s"):
+            for value in grid[name]:
+                NOT_NEGATIVE.check(name, value)
+        for rho in grid["rhos"]:
+            check_rho(rho, problem.operator.shape[1])
+        return [Path(grid["l1s"], l2, rho) for l2 in grid["l2s"] for rho in grid["rhos"]]
 
 
 class PathScores:
@@ -313,7 +303,7 @@ class PathScores:
         points = [point for path in paths for point in path.points]
         order = sorted(range(len(points)), key=lambda k: (-points[k][0], k))
         self.params = [dict(zip(("l1", "l2", "rho"), points[k], strict=True)) for k in order]
-        self.place = np.argsort(order)  # the grid position of each point along the paths
+        self.place = np.argsort(order)  # of a point that is met along the paths, in the grid
         self.selected = np.zeros(len(points))
         self.converged = np.ones(len(points), dtype=bool)
 
@@ -329,8 +319,7 @@ class PathScores:
 
     def at(self, point: int) -> Floats:
         """Return the scores (m, n) of one point."""
-        found: Floats = self.scores[point]
-        return found
+        return np.asarray(self.scores[point])
 
     def _add_fold(self, fold: Fold, advance: Callable[[int], Any]) -> None:
         """Follow all paths on one training part and add the scores of its test part."""
