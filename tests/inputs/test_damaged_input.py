@@ -23,7 +23,8 @@ from eigenlabel import (
     ThresholdedClassifier,
     Views,
 )
-from eigenlabel.inputs.validation import check_number, check_sparse
+from eigenlabel.inputs.parameters import check_number
+from eigenlabel.inputs.sparse import check_sparse
 from eigenlabel.labels.checks import check_label_matrix, check_sparse_labels
 from eigenlabel.preprocessing import DocumentFrequencySelector
 

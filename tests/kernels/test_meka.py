@@ -1,4 +1,4 @@
-"""MEKA as a transformer, in front of linear methods."""
+"""MEKA as a transformer: kernel methods behind the map, new samples and wrong input."""
 
 import numpy as np
 import pytest
@@ -11,20 +11,9 @@ from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.linalg import operators
 
 
-def kernel(A, B):
-    return rbf_kernel(A, B, gamma=0.3)
-
-
 @pytest.fixture
 def labelled():
     return make_shared_subspace(150, 10, 5, random_state=1)
-
-
-def projected(model, X):
-    """Give scores, or coordinates up to their sign."""
-    if hasattr(model, "decision_function"):
-        return model.decision_function(X)
-    return abs(model.transform(X))
 
 
 @pytest.mark.parametrize("method", [SharedSubspaceClassifier, MDDM, CCA])
@@ -44,7 +33,7 @@ def test_linear_methods_behind_an_exact_map_are_kernel_methods(labelled, method)
 
 @pytest.mark.parametrize("method", [SharedSubspaceClassifier, MDDM, CCA])
 @pytest.mark.parametrize("n_blocks", [1, 4])
-def test_maps_serve_every_kernel_method(labelled, method, n_blocks):
+def test_maps_approximate_every_kernel_method(labelled, method, n_blocks):
     X, Y = labelled.X[:100], labelled.Y[:100]
 
     def found(rank, gamma):
@@ -60,6 +49,13 @@ def test_maps_serve_every_kernel_method(labelled, method, n_blocks):
     exact = wanted(1e-3)
     errors = [np.linalg.norm(found(r, 1e-3) - exact) / np.linalg.norm(exact) for r in (8, 60)]
     assert errors[1] < min(0.05 if n_blocks == 1 else 0.3, errors[0])
+
+
+def projected(model, X):
+    """Give scores, or coordinates up to their sign."""
+    if hasattr(model, "decision_function"):
+        return model.decision_function(X)
+    return abs(model.transform(X))
 
 
 def test_nystrom_predicts_new_samples_by_its_formula(labelled):
@@ -95,7 +91,7 @@ def test_map_does_not_depend_on_how_new_samples_are_cut(labelled, monkeypatch):
     np.testing.assert_allclose(model.transform(labelled.X), whole, atol=1e-12)
 
 
-def test_figures_of_the_map(labelled):
+def test_attributes_describe_the_map(labelled):
     model = MEKA(50, n_blocks=4, random_state=0).fit(labelled.X)
     assert 0 < model.error_ < 0.5
     assert 0 <= model.clipped_ < 0.2
@@ -119,19 +115,19 @@ def test_figures_of_the_map(labelled):
         ({"kernel": lambda A, B: np.zeros((1, 1))}, "expected shape"),
     ],
 )
-def test_what_cannot_be_mapped(labelled, parameters, message):
+def test_wrong_input_raises_an_error(labelled, parameters, message):
     with pytest.raises(ValueError, match=message):
         MEKA(**parameters).fit(labelled.X)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
-def test_few_samples(rng, n):
+def test_few_samples_are_enough(rng, n):
     X = rng.standard_normal((n, 3))
     Z = MEKA(gamma=0.3, random_state=0).fit(X).transform(X)
     np.testing.assert_allclose(Z @ Z.T, rbf_kernel(X, gamma=0.3), atol=1e-9)
 
 
-def test_duplicated_samples(rng):
+def test_duplicated_samples_are_accepted(rng):
     X = np.repeat(rng.standard_normal((5, 3)), 8, axis=0)
     Z = MEKA(n_blocks=8, gamma=0.3, random_state=0).fit_transform(X)
     np.testing.assert_allclose(Z @ Z.T, rbf_kernel(X, gamma=0.3), atol=1e-9)

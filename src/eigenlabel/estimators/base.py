@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from eigenlabel.inputs.validation import check_data, check_weights
+from eigenlabel.inputs.data import check_data, check_weights
 from eigenlabel.labels.cells import check_observed
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.labels.targets import signed_targets

@@ -1,1 +1,17 @@
-"""Checks of what users pass in: data, parameters and views; and progress bars."""
+"""What users pass in, and how the library answers.
+
+===================  ============================================================================
+file                 contents
+===================  ============================================================================
+``parameters``       declarations of the parameters of estimators, and their checks
+``data``             checks of samples, weights, scores and tables of categories
+``sparse``           checks of sparse matrices, whose arrays compiled code follows blindly
+``scale``            checks that products of values stay in the range of floats
+``views``            several tables of features about the same samples
+``sklearn_private``  the one file that uses the private side of scikit-learn
+``fitting``          methods that change all of an estimator or nothing
+``messages``         messages whose parameters and numbers are fields
+``warning``          warnings that name the line of the caller, and blocks without warnings
+``progress``         progress bars
+===================  ============================================================================
+"""

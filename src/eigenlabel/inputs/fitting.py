@@ -1,4 +1,4 @@
-"""Methods that change an estimator change all of it or nothing."""
+"""Methods that change all of an estimator, or nothing if they fail."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -12,12 +12,12 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def all_or_nothing(method: Method) -> Method:
-    """Run a method on a twin of the estimator, whose attributes are taken over if it succeeds.
+    """Run a method on a twin of the estimator, and copy the attributes of the twin if it succeeds.
 
     If the method raises an exception or is interrupted, the estimator is exactly as before. All
-    attributes are taken over in one assignment, so that a second interruption finds either the
-    old estimator or the new one. The twin shares the values of the attributes: the method may
-    set and delete attributes, but must not change their values in place.
+    attributes are replaced in one assignment, so that a second interruption finds either the old
+    estimator or the new one. The twin shares the values of the attributes: the method may set and
+    delete attributes, but must not change their values in place.
 
     BLAS uses idle cores only while the method runs (:mod:`eigenlabel.linalg.threads`).
     """
@@ -34,7 +34,7 @@ def all_or_nothing(method: Method) -> Method:
     return cast(Method, changed)
 
 
-class TransformerMixin(SklearnTransformerMixin):
-    """A transformer whose ``fit_transform`` changes all of it or nothing."""
+class TransformerMixin(SklearnTransformerMixin):  # type: ignore[misc]
+    """Mixin of transformers whose ``fit_transform`` changes all of the estimator or nothing."""
 
     fit_transform = all_or_nothing(SklearnTransformerMixin.fit_transform)

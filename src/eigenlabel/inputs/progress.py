@@ -1,4 +1,4 @@
-"""One way to show progress: a bar where someone watches, silence elsewhere."""
+"""Progress bars: shown on a terminal or on request, and never in a pipe."""
 
 import numbers
 import sys
@@ -14,10 +14,19 @@ SLOW = 10.0  # seconds between two lines of a bar that is not on a terminal
 
 
 def progress(total: int | None, title: str, unit: str = "it", shown: bool | None = None) -> tqdm:
-    """Return a bar on stderr to advance with ``update(k)``.
+    """Return a progress bar on stderr, which ``update(k)`` advances.
 
-    By default it is shown on a terminal only. With ``shown=True`` it is shown in any case; where
-    stderr is no terminal, in few lines.
+    Parameters
+    ----------
+    total : int or None
+        The number of steps; None if it is unknown.
+    title : str
+        The text before the bar.
+    unit : str
+        The name of a step; "B" stands for bytes, with prefixes.
+    shown : bool or None
+        Whether the bar is shown. None shows it on a terminal only. If it is shown and stderr is
+        not a terminal, it prints few lines.
     """
     terminal = sys.stderr.isatty()
     return tqdm(
@@ -33,7 +42,7 @@ def progress(total: int | None, title: str, unit: str = "it", shown: bool | None
 
 @contextmanager
 def watched() -> Iterator[None]:
-    """Show the progress of estimators that tune themselves on a terminal, as commands do."""
+    """Show the tuning of estimators on a terminal while the block runs, as the commands do."""
     token = _watched.set(True)
     try:
         yield
@@ -42,8 +51,8 @@ def watched() -> Iterator[None]:
 
 
 def tuning(total: int, verbose: int, unit: str = "step") -> tqdm:
-    """Return the bar of an estimator that tunes itself, shown if it is verbose or watched."""
-    if not isinstance(verbose, numbers.Integral):  # bool is one
+    """Return the bar of a tuning; it is shown if ``verbose`` is positive, or in ``watched``."""
+    if not isinstance(verbose, numbers.Integral):  # which includes bool
         raise TypeError(f"verbose must be an integer, 0 for silence, got {verbose!r}.")
     if verbose < 0:
         raise ValueError(f"verbose must be 0 for silence or at least 1, got {verbose}.")
@@ -51,7 +60,7 @@ def tuning(total: int, verbose: int, unit: str = "step") -> tqdm:
 
 
 def follow(items: Sequence[Any], verbose: int, unit: str) -> Iterator[Any]:
-    """Yield the items of a tuning one by one, and advance its bar after each."""
+    """Yield the items of a tuning one by one, and advance its bar after each of them."""
     with tuning(len(items), verbose, unit) as bar:
         for item in items:
             yield item

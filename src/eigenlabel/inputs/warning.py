@@ -1,4 +1,4 @@
-"""Warnings that name the right line, and silence that is safe in threads."""
+"""Warnings that name the line of the caller, and blocks without warnings that threads may share."""
 
 import re
 import sys
@@ -15,7 +15,7 @@ class NoDirectionWarning(UserWarning):
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line that called the library, however many of its functions lie between."""
+    """Warn at the line outside of the library and of scikit-learn that called it."""
     frame, level = sys._getframe(), 1
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in INSIDE:
         frame, level = frame.f_back, level + 1
@@ -26,9 +26,9 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 def ignored(category: type[Warning], message: str = "") -> Iterator[None]:
     """Ignore warnings of a category whose text begins with a message, while the block runs.
 
-    ``warnings.catch_warnings`` replaces all filters of the process and puts back those it found,
-    so that blocks that overlap in several threads leave a filter behind. Here each block adds one
-    filter and removes the same one. Other threads do not see these warnings either meanwhile.
+    ``warnings.catch_warnings`` replaces all filters of the process and restores those it found, so
+    that overlapping blocks of several threads leave a filter behind. Here each block adds one
+    filter and removes the same one. Meanwhile, these warnings are ignored in other threads too.
     """
     entry = ("ignore", re.compile(message, re.IGNORECASE), category, None, 0)
     filters = cast(list[Any], warnings.filters)
@@ -41,7 +41,7 @@ def ignored(category: type[Warning], message: str = "") -> Iterator[None]:
 
 
 def _remove(filters: list[Any], entry: Any) -> None:
-    """Remove one object from a list; those that are equal to it belong to others."""
+    """Remove one object from a list; equal objects belong to other blocks and stay."""
     for place, each in enumerate(filters):
         if each is entry:
             del filters[place]

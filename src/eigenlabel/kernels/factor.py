@@ -14,7 +14,7 @@ from eigenlabel.inputs.parameters import (
     Maybe,
     Number,
 )
-from eigenlabel.inputs.validation import check_scale
+from eigenlabel.inputs.scale import check_scale
 from eigenlabel.inputs.warning import warn
 from eigenlabel.kernels.gram import gram_matrix
 from eigenlabel.kernels.kernel import Kernel

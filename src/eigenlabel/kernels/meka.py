@@ -1,6 +1,6 @@
-"""MEKA: explicit features for a kernel whose matrix does not fit in memory."""
+"""MEKA: explicit features of a kernel whose matrix does not fit in memory."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
@@ -8,73 +8,93 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.inputs.parameters import COUNT, CheckedBy, Maybe, Parameters, check_parameters
-from eigenlabel.inputs.validation import check_data
 from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel, kernel_tags
+from eigenlabel.linalg._types import Floats, Ints, Matrix
 from eigenlabel.linalg.euclidean import EuclideanDistances, distance_rounding
 from eigenlabel.linalg.lowrank import meka
 from eigenlabel.linalg.operators import row_blocks
 from eigenlabel.linalg.ties import nearest
 
-SQUARES_FIT = 1e15  # float32 values up to which sums of their squares stay in range
+SQUARES_FIT = 1e15  # the largest float32 values whose sums of squares stay in range
 
 
-def _closest(X: Any, centres: np.ndarray) -> np.ndarray:
-    """Return the closest centre of each sample, the first one of those equal up to rounding."""
+def _closest(X: Matrix, centres: Floats) -> Ints:
+    """Return the closest centre of each sample; ties up to rounding go to the first centre."""
     parts = row_blocks(X.shape[0], len(centres) + X.shape[1])
     distances = EuclideanDistances(centres)
     found = [nearest(distances(X[rows]), 1, distance_rounding(X[rows])) for rows in parts]
     return np.concatenate(found)[:, 0]
 
 
-class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Map samples to features whose inner products approximate a kernel, block by block.
 
-        K ~ Q S Q' = Z Z'      (Si, Hsieh, Dhillon, ICML 2014; Eq. 32 of the KGHA paper)
+        K ~ Q S Q' = Z Z'      (Si et al. 2014; Equation 32 of Xiong et al. (KGHA))
 
     k-means splits the samples into blocks. Q is block diagonal: each block has a Nystrom basis of
-    its own, with landmarks drawn from it. S links the blocks by regression on entries sampled
-    where the basis weighs most; its negative eigenvalues, which the sampling leaves, are cut off.
-    With ``n_blocks=1`` this is the Nystrom method. Every linear method behind the map becomes a
-    kernel method for sizes at which the kernel matrix cannot be stored, in a pipeline:
-    ``make_pipeline(MEKA(), SharedSubspaceClassifierCV())``, ``make_pipeline(MEKA(), MDDM())``.
+    its own, with landmarks drawn from the block. S links the blocks by regression on entries that
+    are sampled where the basis has most weight. The sampling may leave negative eigenvalues of S,
+    which are set to zero. With ``n_blocks=1`` this is the Nystrom method. In a pipeline, every
+    linear method behind the map becomes a kernel method for sizes at which the kernel matrix cannot
+    be stored: ``make_pipeline(MEKA(), SharedSubspaceClassifierCV())``.
 
-    Cost: linear in n. n l kernel values and n l^2 operations with l = n_landmarks / n_blocks,
-    against n_landmarks for Nystrom, and n_components^3. Sparse X stays sparse; the map is dense,
-    (n, n_components).
+    Cost: linear in n. It takes n l kernel values and n l^2 operations with
+    l = n_landmarks / n_blocks, where Nystrom has l = n_landmarks, and n_components^3 operations.
+    Sparse X stays sparse; the map is dense, of shape (n, n_components).
 
     Parameters
     ----------
-    n_components : int >= 1, default=500
-        Features, over all blocks; the strongest basis vectors of all of them are kept.
-    n_blocks : int >= 1, default=10
-        Clusters of samples. More of them are faster and less exact.
-    n_landmarks : int >= 1 or None
-        Samples that the bases are built on, over all blocks; None is twice ``n_components``.
-    kernel, gamma, degree, coef0, kernel_params
-        As in :class:`SharedSubspaceClassifier`, "rbf" by default; not "precomputed". Of a kernel
-        that is not positive semi-definite the positive part is used.
-    random_state : int, RandomState or None
-        Draws landmarks and entries, starts k-means.
+    n_components : int, default=500
+        Upper bound on the number of features over all blocks. The strongest basis vectors of all
+        blocks are kept.
+    n_blocks : int, default=10
+        Number of clusters of samples. More clusters are faster and less exact.
+    n_landmarks : int or None, default=None
+        Number of samples that the bases are built on, over all blocks. None is twice
+        ``n_components``.
+    kernel : str or callable, default="rbf"
+        The kernel: "linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "chi2" or
+        "intersection" (the last two compare histograms), or a function of two matrices that returns
+        the kernel matrix of their rows. If the kernel is not positive semi-definite, its positive
+        part is used.
+    gamma : float or None, default=None
+        Bandwidth of "rbf", "poly", "sigmoid", "laplacian" and "chi2". None is
+        ``1 / (2 mean distance^2)`` for "rbf", 1 for "chi2" and ``1 / n_features`` for the others.
+    degree : float, default=3
+        Degree of the kernel "poly".
+    coef0 : float, default=1
+        Constant term of the kernels "poly" and "sigmoid".
+    kernel_params : dict or None, default=None
+        Keyword arguments of a callable kernel.
+    random_state : int, RandomState instance or None, default=None
+        Determines the landmarks, the sampled entries and the start of k-means.
 
     Attributes
     ----------
     n_components_ : int
-        Features that are there: at most ``n_components``, and the samples' rank in the kernel,
-        that is the eigenvalues above 2e-10 of the largest.
+        Number of features: at most ``n_components``, and at most the rank of the samples in the
+        kernel, which is the number of eigenvalues above 2e-10 of the largest one.
     error_ : float
         Estimate of ``|K - Z Z'| / |K|`` (Frobenius norm) from 500 x 500 random entries of training
-        samples. New samples are compared with their own block's landmarks alone: with several
-        blocks their kernel values are approximate even where this is zero.
+        samples. New samples are compared with the landmarks of their own block only: with several
+        blocks their kernel values are approximate even if this is zero.
     clipped_ : float
-        The part of S, by its Frobenius norm, that was negative and is left out.
+        Share of S, by its Frobenius norm, that was negative and is left out.
     nbytes_ : int
-        Bytes of Q and S, which products with K need; the kernel matrix has 8 n^2.
-    centres_ : (n_blocks_, n_features), of the blocks; a new sample belongs to the nearest one
-    landmarks_ : list of (l, n_features), of each block
-    maps_ : list of (l, n_components_): ``z(x) = k(x, landmarks) map``
-    n_features_in_, feature_names_in_ : as in scikit-learn
+        Number of bytes of Q and S, which products with K need; the kernel matrix has 8 n^2.
+    centres_ : ndarray of shape (n_blocks_, n_features)
+        Centres of the blocks. A new sample belongs to the block with the nearest centre.
+    landmarks_ : list of ndarray of shape (n_landmarks_of_block, n_features)
+        Landmarks of each block.
+    maps_ : list of ndarray of shape (n_landmarks_of_block, n_components_)
+        Matrices M of each block, with which the features of x are ``k(x, landmarks) M``.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features seen in ``fit``. It exists only if all names are strings.
 
     Examples
     --------
@@ -106,7 +126,7 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
-        kernel_params: dict | None = None,
+        kernel_params: dict[str, Any] | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -120,8 +140,21 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None) -> "MEKA":  # noqa: ARG002
-        """Choose blocks and landmarks among samples X (n, d), dense or sparse, and link them."""
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Choose blocks and landmarks among the samples, and link the blocks.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples.
+        y : object, default=None
+            Ignored; it exists for pipelines.
+
+        Returns
+        -------
+        self : object
+            The fitted map.
+        """
         check_parameters(self)
         kernel = self._make_kernel()
         X = check_data(self, X, reset=True)
@@ -134,8 +167,8 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         factor = meka(self._exact_kernel, X, cluster, n_landmarks, self.n_components, rng)
         if not factor.values.size:
             raise ValueError(
-                f"kernel={self.kernel!r} has no positive part on the training data: nothing to map."
-                " Rescale X if its values are small."
+                f"kernel={self.kernel!r} has no positive part on the training data: there is "
+                "nothing to map. Rescale X if its values are small."
             )
         self.centres_ = centres[[cluster[block.rows[0]] for block in factor.blocks]]
         self.landmarks_ = [block.landmarks for block in factor.blocks]
@@ -145,7 +178,7 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.clipped_, self.nbytes_ = factor.clipped, factor.nbytes
         return self
 
-    def _exact_kernel(self, X: Any, Z: Any, where: str = "the training data") -> np.ndarray:
+    def _exact_kernel(self, X: Matrix, Z: Matrix, where: str = "the training data") -> Floats:
         """Return kernel values in float64: the map divides by roots of small eigenvalues."""
         return self._kernel.values(X.astype(float, copy=False), Z.astype(float, copy=False), where)
 
@@ -157,22 +190,33 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         return Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
 
-    def _cluster(self, X: Any, state: np.random.RandomState) -> np.ndarray:
-        """Return the centres of the blocks; a block without samples has none."""
+    def _cluster(self, X: Matrix, state: np.random.RandomState) -> Floats:
+        """Return the centres of the blocks."""
         n_blocks = min(self.n_blocks, X.shape[0])
         if n_blocks == 1:
             return np.zeros((1, X.shape[1]), dtype=X.dtype)
         means = MiniBatchKMeans(n_blocks, n_init=1, random_state=state)
         if X.dtype == np.float32 and abs(X).max() > SQUARES_FIT:
             X = X.astype(float)
-        return means.fit(X).cluster_centers_
+        return np.asarray(means.fit(X).cluster_centers_)
 
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Give features (n_samples, n_components_), the strongest first."""
+    def transform(self, X: Any) -> Floats:
+        """Map samples to features.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        features : ndarray of shape (n_samples, n_components_)
+            Features, the strongest first.
+        """
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
         out = np.empty((X.shape[0], self.n_components_), dtype=X.dtype)
@@ -180,7 +224,7 @@ class MEKA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             out[part] = self._features(X[part])
         return out
 
-    def _features(self, X: Any) -> np.ndarray:
+    def _features(self, X: Matrix) -> Floats:
         cluster = _closest(X, self.centres_)
         out = np.empty((X.shape[0], self.n_components_))
         for c in np.unique(cluster):

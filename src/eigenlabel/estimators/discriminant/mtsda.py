@@ -16,6 +16,7 @@ from eigenlabel.estimators.discriminant.optimal_scoring import (
     Solution,
     check_rho,
 )
+from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.inputs.parameters import (
     COUNT,
@@ -31,7 +32,7 @@ from eigenlabel.inputs.parameters import (
     check_number,
     check_parameters,
 )
-from eigenlabel.inputs.validation import check_data, check_scale
+from eigenlabel.inputs.scale import check_scale
 from eigenlabel.inputs.warning import warn
 from eigenlabel.linalg._types import Bools, Floats, Matrix
 from eigenlabel.linalg.ties import first_highest

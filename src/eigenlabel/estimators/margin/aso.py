@@ -17,6 +17,7 @@ from eigenlabel.estimators.margin.alternation import (
     alternate,
 )
 from eigenlabel.estimators.subspace.classifier import default_rank
+from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
     COUNT,
@@ -30,7 +31,7 @@ from eigenlabel.inputs.parameters import (
     check_number,
     check_parameters,
 )
-from eigenlabel.inputs.validation import check_data, check_scale
+from eigenlabel.inputs.scale import check_scale
 from eigenlabel.inputs.warning import warn
 from eigenlabel.linalg._types import Floats
 

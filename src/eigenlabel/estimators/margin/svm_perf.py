@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from eigenlabel.estimators.base import ScoreClassifier, check_training
 from eigenlabel.estimators.margin.cutting_planes import Solution, minimise, qp_solver
 from eigenlabel.estimators.margin.violations import LOSSES, most_violated
+from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
     COUNT,
@@ -29,7 +30,7 @@ from eigenlabel.inputs.parameters import (
     check_number,
     check_parameters,
 )
-from eigenlabel.inputs.validation import check_data, check_scale
+from eigenlabel.inputs.scale import check_scale
 from eigenlabel.inputs.warning import warn
 from eigenlabel.linalg._types import Bools, Floats, Matrix
 

@@ -7,9 +7,9 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.inputs.parameters import COUNT, Maybe, Parameters, check_parameters
-from eigenlabel.inputs.validation import check_data
 from eigenlabel.inputs.warning import NoDirectionWarning, warn
 from eigenlabel.kernels.factor import warn_shortfall
 from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel, kernel_tags

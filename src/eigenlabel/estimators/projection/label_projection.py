@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from eigenlabel.estimators.projection.base import PROJECTION_PARAMETERS, BaseProjection
 from eigenlabel.inputs.parameters import NOT_NEGATIVE, Parameters
-from eigenlabel.inputs.validation import check_scale
+from eigenlabel.inputs.scale import check_scale
 from eigenlabel.kernels.factor import factorise_samples
 from eigenlabel.linalg._types import Bools, Floats, Matrix
 from eigenlabel.linalg.directions import Directions, directions, orthonormal_directions

@@ -1,0 +1,68 @@
+"""The one file that uses the private side of scikit-learn.
+
+A new version of scikit-learn may change what is used here: then this file changes, and no other.
+"""
+
+import inspect
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.model_selection._split import _CVIterableWrapper
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import (
+    _check_method_params,
+    _check_sample_weight,
+    _get_feature_names,
+)
+
+from eigenlabel.linalg._types import Floats, Ints
+
+
+def routing_enabled() -> bool:
+    """Return True if metadata routing is enabled."""
+    return bool(get_config().get("enable_metadata_routing", False))
+
+
+def is_list_of_splits(cv: Any) -> bool:
+    """Return True if ``check_cv`` made this splitter from a list of splits."""
+    return isinstance(cv, _CVIterableWrapper)
+
+
+def take_rows(X: Any, params: dict[str, Any], rows: Ints) -> dict[str, Any]:
+    """Return the parameters of some rows; those without one entry per sample of X are kept."""
+    return dict(_check_method_params(X, params, rows))
+
+
+def take_samples(
+    estimator: Any, X: Any, y: Any, rows: Ints, train: Ints | None = None
+) -> tuple[Any, Any]:
+    """Return some rows of X and y.
+
+    If the estimator compares pairs of samples, X is also restricted to the columns of the training
+    samples.
+    """
+    part, labels = _safe_split(estimator, X, y, rows, train)
+    return part, labels
+
+
+def takes_weights(scorer: Any) -> bool:
+    """Return True if a scorer accepts sample weights.
+
+    The scorers of scikit-learn hide their function in a private attribute.
+    """
+    function = getattr(scorer, "_score_func", scorer)
+    parameters = inspect.signature(function).parameters.values()
+    return any(p.name == "sample_weight" or p.kind == p.VAR_KEYWORD for p in parameters)
+
+
+def sample_weights(sample_weight: Any, X: Any) -> Floats:
+    """Return sample weights as an array; raise ValueError if one is negative or not finite."""
+    checked = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    return np.asarray(checked)
+
+
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns of a frame, or None if X has no names of type str."""
+    names = _get_feature_names(X)
+    return None if names is None else tuple(names.tolist())
