@@ -4,7 +4,6 @@ import importlib
 import inspect
 import pkgutil
 import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -166,30 +165,13 @@ def public_methods(model):
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
-def test_every_method_of_an_unfitted_model_says_so(model):
+def test_every_method_of_an_unfitted_model_raises_an_error(model):
     model = clone(model)
     for name, arguments in public_methods(model):
         if not hasattr(model, name):  # depends on a parameter or on the inner classifier
             continue
         with pytest.raises(NotFittedError):
             getattr(model, name)(**arguments)
-
-
-@pytest.mark.parametrize(
-    ("model", "scale", "use"),
-    [
-        (SharedSubspaceClassifier(solver="krylov", max_iter=1), 1.0, "fit"),  # stops early
-        (SharedSubspaceClassifier(), 1e-12, "fit"),  # one feature is lost to rounding
-        (SharedSubspaceClassifier(), 1e-12, "fit_transform"),
-        (eigenlabel.MtSDA(), 1e-12, "fit"),
-    ],
-)
-def test_warnings_name_the_line_that_called_the_library(model, scale, use):
-    data = make_shared_subspace(60, 8, 4, random_state=0)
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        getattr(model, use)(data.X * np.r_[scale, np.ones(7)], data.Y)
-    assert {w.filename for w in seen} == {__file__}
 
 
 def test_every_fit_of_the_package_changes_all_or_nothing():

@@ -4,7 +4,20 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+from eigenlabel import (
+    KGHA,
+    ASOClassifier,
+    MLkNN,
+    MtSDA,
+    MtSDACV,
+    OneVsRestSearchCV,
+    SharedSubspaceClassifier,
+    SVMPerfClassifier,
+    ThresholdedClassifier,
+)
+from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.inputs.parameters import (
     ByView,
     Choice,
@@ -17,6 +30,7 @@ from eigenlabel.inputs.parameters import (
     ParameterTypeError,
     ParameterValueError,
     Several,
+    check_number,
     check_parameters,
 )
 
@@ -105,3 +119,75 @@ def test_all_declared_parameters_are_checked_in_their_order():
 
 def test_a_part_of_the_parameters_can_be_checked():
     check_parameters(Model(loss="c"), only=lambda name: name != "loss")
+
+
+@pytest.fixture
+def data():
+    return make_shared_subspace(60, 5, 4, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"alpha": -1}, ValueError, "alpha must be a number >= 0, or infinity, got -1"),
+        ({"alpha": np.nan}, ValueError, "alpha must be .* got nan"),
+        ({"alpha": "1"}, TypeError, "alpha must be a number"),
+        ({"beta": -1e-3}, ValueError, "beta must be a number >= 0, got -0.001"),
+        ({"beta": np.inf}, ValueError, "beta must be a number >= 0, got inf"),
+        ({"beta": True}, TypeError, "beta must be a number"),
+        ({"n_components": 5}, ValueError, "n_components must be an integer between 0 and 4, got 5"),
+        ({"n_components": -1}, ValueError, "an integer >= 0, got -1"),
+        ({"n_components": 2.0}, TypeError, "n_components must be an integer"),
+        ({"kernel": "gauss"}, ValueError, "kernel must be one of 'linear', 'poly'"),
+        ({"kernel": "rbf", "gamma": -1}, ValueError, "gamma must be a number >= 0, got -1"),
+        ({"kernel": "rbf", "solver": "covariance"}, ValueError, "Use solver='auto'"),
+        ({"solver": "svd"}, ValueError, "solver must be one of 'auto', 'gram', 'covariance'"),
+        ({"kernel_params": {"p": 1}}, ValueError, "kernel_params are the keyword arguments"),
+        ({"kernel": lambda X, Z: np.ones(3)}, ValueError, r"expected shape \(60, 60\), got \(3,\)"),
+        (
+            {"kernel": lambda X, Z: np.full((len(X), len(Z)), np.nan)},
+            ValueError,
+            "returns NaN or infinity",
+        ),
+    ],
+)
+def test_wrong_parameters_of_an_estimator_raise_an_error(params, error, message, data):
+    with pytest.raises(error, match=message):
+        SharedSubspaceClassifier(**params).fit(data.X, data.Y)
+
+
+@pytest.mark.parametrize(
+    "estimator", [ASOClassifier, KGHA, MtSDA, SVMPerfClassifier, SharedSubspaceClassifier]
+)
+def test_a_word_in_place_of_a_flag_raises_an_error(estimator, data):
+    with pytest.raises(TypeError, match="fit_intercept must be True or False, got 'no'"):
+        estimator(fit_intercept="no").fit(data.X, data.Y)
+
+
+@pytest.mark.parametrize("model", [OneVsRestSearchCV(), ThresholdedClassifier(MLkNN())])
+def test_numbers_of_jobs_are_checked(model, data):
+    for wrong in (2.5, np.inf, 10**30, "all"):
+        with pytest.raises((TypeError, ValueError), match="n_jobs must be an integer between"):
+            clone(model).set_params(n_jobs=wrong).fit(data.X, data.Y)
+
+
+def test_integers_beyond_64_bits_are_compared(data):
+    with pytest.raises(ValueError, match="n_components must be an integer between 0 and 4, got 10"):
+        SharedSubspaceClassifier(n_components=10**30).fit(data.X, data.Y)
+    for value in (10**400, -(10**400)):
+        with pytest.raises(ValueError, match="x must be a number between 0 and 1, got"):
+            check_number("x", value, 0, 1)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SharedSubspaceClassifier(beta=1e300),
+        KGHA(gamma=1e200),
+        MtSDACV(l2s=[1.0, 1e308]),
+    ],
+    ids=str,
+)
+def test_parameters_that_leave_the_range_of_floats_raise_an_error(model, data):
+    with pytest.raises(ValueError, match=r"at most 1e\+150 in absolute value, got 1e\+"):
+        model.fit(data.X, data.Y)

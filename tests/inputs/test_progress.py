@@ -50,7 +50,7 @@ def test_verbose_shows_every_step_and_the_default_nothing(data, capsys, name):
     assert f"{steps}/{steps} [" in err
 
 
-def test_labels_that_were_not_observed_show_every_fold(data, capsys):
+def test_progress_with_missing_labels_shows_every_fold(data, capsys):
     Y = data.Y.astype(float)
     Y[::7, 0] = np.nan
     SharedSubspaceClassifierCV(**SMALL, verbose=1).fit(data.X, Y)
@@ -66,7 +66,7 @@ def test_blocks_show_every_grid_point(data, capsys):
 
 @pytest.mark.parametrize(("verbose", "error"), [("yes", TypeError), (-1, ValueError)])
 @pytest.mark.parametrize("name", TUNED)
-def test_a_bad_verbose_is_refused(data, name, verbose, error):
+def test_a_wrong_verbose_raises_an_error(data, name, verbose, error):
     model = TUNED[name][0].set_params(verbose=verbose)
     with pytest.raises(error, match="verbose must be"):
         model.fit(data.X, data.Y)

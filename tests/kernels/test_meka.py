@@ -6,7 +6,12 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 
-from eigenlabel import CCA, MDDM, MEKA, SharedSubspaceClassifier
+from eigenlabel import (
+    CCA,
+    MDDM,
+    MEKA,
+    SharedSubspaceClassifier,
+)
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.linalg import operators
 
@@ -131,3 +136,17 @@ def test_duplicated_samples_are_accepted(rng):
     X = np.repeat(rng.standard_normal((5, 3)), 8, axis=0)
     Z = MEKA(n_blocks=8, gamma=0.3, random_state=0).fit_transform(X)
     np.testing.assert_allclose(Z @ Z.T, rbf_kernel(X, gamma=0.3), atol=1e-9)
+
+
+def test_a_kernel_without_a_positive_part_advises_to_rescale(rng):
+    with pytest.raises(ValueError, match="Rescale X"):
+        MEKA(kernel=lambda A, B: -np.ones((A.shape[0], B.shape[0])), n_blocks=1).fit(
+            rng.random((30, 4))
+        )
+
+
+def test_blocks_of_large_float32_samples_are_found():
+    X = make_shared_subspace(60, 4, 3, random_state=0).X
+    large = (X * (1e37 / np.abs(X).max())).astype(np.float32)
+    found = MEKA(5, n_blocks=3, gamma=1e-74, random_state=0).fit_transform(large)
+    assert np.isfinite(found).all()

@@ -1,7 +1,15 @@
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from eigenlabel import (
+    MLkNN,
+    OneVsRestSearchCV,
+    ProjectedClassifierCV,
+    SharedSubspaceClassifierCV,
+    ThresholdedClassifier,
+)
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.model_selection import MultilabelStratifiedKFold
 from eigenlabel.model_selection.folds import check_folds, list_folds
@@ -72,3 +80,33 @@ def test_splits_that_do_not_fit_the_samples_raise(split, message):
     train, test = (np.asarray(part, dtype=None if part else int) for part in split)
     with pytest.raises(ValueError, match=message):
         list_folds([(train, test)], X, Y, {}, CODEC, EVERY)
+
+
+@pytest.mark.parametrize("wrong", [np.zeros((2, 2)), [1, 2], [([0, 1], [2], [3])], [(["a"], [1])]])
+@pytest.mark.parametrize(
+    "model",
+    [
+        ProjectedClassifierCV(),
+        SharedSubspaceClassifierCV(),
+        OneVsRestSearchCV(),
+        ThresholdedClassifier(MLkNN()),
+    ],
+)
+def test_splits_are_pairs_of_positions(wrong, model, rng):
+    X = rng.standard_normal((20, 5))
+    with pytest.raises(ValueError, match=r"cv must hold pairs \(train, test\) of positions"):
+        clone(model).set_params(cv=wrong).fit(X, (X[:, :3] > 0).astype(int))
+
+
+@pytest.mark.parametrize(
+    ("split", "message"),
+    [
+        (([0, 1, 2, 99], [3, 4]), r"position 99, but there are 20 samples: .* below 20"),
+        (([0, 1, 2], [3, -21]), r"position -21, but there are 20"),
+        (([True] * 19, [3]), r"mask of 19 samples, but there are 20"),
+    ],
+)
+def test_positions_of_a_split_lie_among_the_samples(rng, split, message):
+    X = rng.standard_normal((20, 3))
+    with pytest.raises(ValueError, match=message):
+        SharedSubspaceClassifierCV(cv=[split]).fit(X, (X[:, :2] > 0).astype(int))

@@ -11,7 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import f1_score, roc_auc_score
 from sklearn.svm import LinearSVC
 
-from eigenlabel import SVMPerfClassifier, ThresholdedClassifier
+from eigenlabel import (
+    SVMPerfClassifier,
+    ThresholdedClassifier,
+)
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.estimators.margin.violations import LOSSES, most_violated
 
@@ -182,3 +185,11 @@ def test_the_error_names_the_missing_solver(data, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ImportError, match=r"pip install 'eigenlabel\[margin\]'"):
         SVMPerfClassifier().fit(data.X, data.Y)
+
+
+def test_scores_that_would_be_rounding_raise_an_error(data):
+    X = np.abs(data.X) / np.abs(data.X).max()
+    with pytest.raises(ValueError, match=r"longest sample has length .* Rescale X"):
+        SVMPerfClassifier().fit(X * 1e6, data.Y)
+    with pytest.warns(ConvergenceWarning, match="labels did not reach tol"):
+        SVMPerfClassifier(C=1e3, tol=1e-14, max_iter=5).fit(X, data.Y)

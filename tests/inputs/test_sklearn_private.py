@@ -1,0 +1,59 @@
+"""The private side of scikit-learn: each function against a small example."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score, make_scorer
+from sklearn.model_selection import KFold, check_cv
+from sklearn.svm import SVC
+
+from eigenlabel.inputs import sklearn_private as private
+
+
+def test_metadata_routing_is_read_from_the_configuration():
+    for enabled in (False, True):
+        with sklearn.config_context(enable_metadata_routing=enabled):
+            assert private.routing_enabled() == enabled
+
+
+def test_only_a_list_of_splits_is_a_list_of_splits():
+    assert private.is_list_of_splits(check_cv([([0], [1])]))
+    assert not private.is_list_of_splits(check_cv(3))
+    assert not private.is_list_of_splits(KFold(3))
+
+
+def test_rows_are_taken_of_parameters_with_one_entry_per_sample():
+    X = np.zeros((4, 2))
+    found = private.take_rows(X, {"weights": np.arange(4), "name": "a"}, np.array([1, 3]))
+    np.testing.assert_array_equal(found["weights"], [1, 3])
+    assert found["name"] == "a"
+
+
+def test_a_kernel_matrix_is_restricted_to_the_training_samples():
+    K, y, rows = np.arange(16.0).reshape(4, 4), np.arange(4), np.array([1, 2])
+    part, labels = private.take_samples(SVC(kernel="precomputed"), K, y, np.array([0]), rows)
+    np.testing.assert_array_equal(part, [[1, 2]])
+    np.testing.assert_array_equal(labels, [0])
+    whole, _ = private.take_samples(LogisticRegression(), K, y, np.array([0]), rows)
+    np.testing.assert_array_equal(whole, K[:1])
+
+
+def test_scorers_with_and_without_weights_are_told_apart():
+    assert private.takes_weights(make_scorer(f1_score))
+    assert private.takes_weights(lambda y, p, **more: 0.0)
+    assert not private.takes_weights(lambda y, p: 0.0)
+
+
+def test_weights_that_are_negative_raise_an_error():
+    X = np.zeros((2, 1))
+    np.testing.assert_array_equal(private.sample_weights([1, 2], X), [1, 2])
+    with pytest.raises(ValueError, match="Negative values"):
+        private.sample_weights([1, -2], X)
+
+
+def test_column_names_are_those_of_a_frame():
+    assert private.column_names(pd.DataFrame({"a": [1], "b": [2]})) == ("a", "b")
+    assert private.column_names(pd.DataFrame([[1, 2]])) is None
+    assert private.column_names(np.zeros((1, 2))) is None
