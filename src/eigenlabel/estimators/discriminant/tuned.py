@@ -23,7 +23,7 @@ from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.heldout import Fold, training_rows
 from eigenlabel.model_selection.folds import list_folds
 from eigenlabel.model_selection.judges import Pooled
-from eigenlabel.model_selection.routing import TunedRoutingMixin
+from eigenlabel.model_selection.routing import NO_GROUPS, make_tuned_router, route_tuned
 from eigenlabel.model_selection.scorers import make_scorer
 from eigenlabel.model_selection.search import Chunk, search, store, to_floats
 from eigenlabel.thresholds import Rule, get_rule
@@ -46,7 +46,7 @@ class Path:
         return [(l1, self.l2, self.rho) for l1 in self.l1s]
 
 
-class MtSDACV(TunedRoutingMixin, BaseMtSDA):
+class MtSDACV(BaseMtSDA):
     """Classify by multi-task sparse discriminant analysis with penalties tuned by cross-validation.
 
     For every l2 and rho, each fold follows a path of decreasing l1: a grid point starts its elastic
@@ -190,6 +190,18 @@ class MtSDACV(TunedRoutingMixin, BaseMtSDA):
         self.threshold_on = threshold_on
         self.verbose = verbose
 
+    __metadata_request__fit = NO_GROUPS
+
+    def get_metadata_routing(self) -> Any:
+        """Return the requests of the classifier itself, its splitter and its scorer.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            The requests.
+        """
+        return make_tuned_router(self)
+
     @all_or_nothing
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
@@ -218,7 +230,7 @@ class MtSDACV(TunedRoutingMixin, BaseMtSDA):
         """
         check_parameters(self)
         metadata = {"sample_weight": sample_weight, "groups": groups, **params}
-        split, score = self._route("fit", metadata)
+        split, score = route_tuned(self, "fit", metadata)
         self._rule = get_rule(self.threshold)
         data = self._check_data(X, y, sample_weight)
         codec, used = data.codec, data.used
