@@ -57,3 +57,10 @@ def test_column_names_are_those_of_a_frame():
     assert private.column_names(pd.DataFrame({"a": [1], "b": [2]})) == ("a", "b")
     assert private.column_names(pd.DataFrame([[1, 2]])) is None
     assert private.column_names(np.zeros((1, 2))) is None
+
+
+def test_feature_names_are_those_of_fit():
+    model = LogisticRegression().fit(pd.DataFrame({"a": [0, 1], "b": [1, 1]}), [0, 1])
+    assert list(private.feature_names(model, None)) == ["a", "b"]
+    with pytest.raises(ValueError, match="input_features is not equal"):
+        private.feature_names(model, ["b", "a"])

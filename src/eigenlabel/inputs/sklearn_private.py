@@ -11,6 +11,7 @@ from sklearn import get_config
 from sklearn.model_selection._split import _CVIterableWrapper
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import (
+    _check_feature_names_in,
     _check_method_params,
     _check_sample_weight,
     _get_feature_names,
@@ -66,3 +67,11 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     """Return the names of the columns of a frame, or None if X has no names of type str."""
     names = _get_feature_names(X)
     return None if names is None else tuple(names.tolist())
+
+
+def feature_names(estimator: Any, input_features: Any) -> Any:
+    """Return the names of the input features: those passed, those seen in ``fit``, or x0, x1, ...
+
+    Raises ValueError if the names that are passed differ from those seen in ``fit``.
+    """
+    return _check_feature_names_in(estimator, input_features)

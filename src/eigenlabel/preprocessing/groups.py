@@ -7,9 +7,10 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
+from eigenlabel.inputs.sklearn_private import feature_names
 from eigenlabel.inputs.validation import check_sparse
 from eigenlabel.linalg._types import Matrix
 from eigenlabel.linalg.operators import is_sparse
@@ -124,7 +125,7 @@ class ColumnGroups(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The names.
         """
         check_is_fitted(self)
-        names = _check_feature_names_in(self, input_features)
+        names = feature_names(self, input_features)
         fitted = zip(self.transformers_, self.groups, strict=True)
         return np.concatenate([t.get_feature_names_out(names[c]) for t, (_, _, c) in fitted])
 

@@ -13,3 +13,9 @@ def data():
 @pytest.fixture(scope="module")
 def wide():
     return make_shared_subspace(40, 45, 4, random_state=4)
+
+
+@pytest.fixture
+def classes(rng):
+    y = rng.integers(0, 4, 90)
+    return rng.standard_normal((90, 7)) + 1.2 * rng.standard_normal((4, 7))[y], y

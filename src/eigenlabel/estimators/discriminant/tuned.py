@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from eigenlabel.estimators.discriminant.mtsda import MTSDA_PARAMETERS, BaseMtSDA
+from eigenlabel.estimators.discriminant.base import MTSDA_PARAMETERS, BaseMtSDA
 from eigenlabel.estimators.discriminant.optimal_scoring import Penalty, ScoreProblem, check_rho
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
