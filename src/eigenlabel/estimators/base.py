@@ -1,5 +1,6 @@
-"""What the classifiers share: labels in, scores and label sets out, and kernels."""
+"""What classifiers share: checked training data, scores, and label sets."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,11 +13,13 @@ from eigenlabel.inputs.data import check_data, check_weights
 from eigenlabel.labels.cells import check_observed
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.labels.targets import signed_targets
-from eigenlabel.thresholds import Rule, Top, Zero
+from eigenlabel.linalg._types import Bools, Floats
 from eigenlabel.thresholds.decisions import decide
+from eigenlabel.thresholds.rule import Rule
+from eigenlabel.thresholds.rules import Top, Zero
 
 
-class ScoreClassifier(ClassifierMixin, BaseEstimator):
+class ScoreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier defined by ``_scores(X)``, a matrix (samples, labels).
 
     Subclasses set ``_codec`` in ``fit``.
@@ -24,10 +27,11 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
 
     _codec: LabelCodec
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Any) -> Floats:
+        """Return the scores (n_samples, n_labels)."""
         raise NotImplementedError
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Any) -> Floats:
         """Return the score of every label, before any threshold.
 
         Parameters
@@ -69,23 +73,24 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
 
 
 class RuleClassifier(ScoreClassifier):
-    """A classifier by scores whose parameter ``threshold`` turns them into label sets.
+    """A classifier whose scores become label sets by a rule of ``eigenlabel.thresholds``.
 
-    Subclasses set ``_rule`` in ``fit``, and call ``_fit_threshold`` at its end.
+    Subclasses call ``_fit_rule`` at the end of ``fit``.
     """
 
     _rule: Rule
 
-    def _fit_threshold(self, X: Any, Y: np.ndarray) -> None:
-        """Fit the rule to the scores of training samples; zero and top rules need none."""
-        vars(self).pop("thresholds_", None)
-        if self._codec.multilabel:
-            plain = type(self._rule) in (Zero, Top)
-            scores = np.zeros(Y.shape) if plain else self._training_scores(X)
-            self.thresholds_ = self._rule.find_thresholds(scores, Y)
+    def _fit_rule(self, rule: Rule, Y: Bools, scores: Callable[[], Floats]) -> None:
+        """Fit the thresholds of a rule to labels Y, if they are a label matrix.
 
-    def _training_scores(self, X: Any) -> np.ndarray:
-        return self._scores(X)
+        ``scores`` computes the scores of the training samples. It is not called for the rules zero
+        and top, whose thresholds do not depend on scores.
+        """
+        self.__dict__.pop("thresholds_", None)
+        self._rule = rule
+        if self._codec.multilabel:
+            plain = type(rule) in (Zero, Top)
+            self.thresholds_ = rule.find_thresholds(np.zeros(Y.shape) if plain else scores(), Y)
 
     def predict(self, X: Any) -> Any:
         """Predict the label sets, or the classes if y was a vector.
@@ -105,7 +110,7 @@ class RuleClassifier(ScoreClassifier):
         check_is_fitted(self)
         return self._decide(self._scores(X))
 
-    def _decide(self, scores: np.ndarray) -> Any:
+    def _decide(self, scores: Floats) -> Any:
         """Return what ``predict`` returns for scores (n, m)."""
         thresholds = self.thresholds_ if self._codec.multilabel else 0.0
         return decide(self._codec, scores, self._rule, thresholds)

@@ -165,14 +165,43 @@ class OrCallable:
 
 @dataclass(frozen=True)
 class ByView:
-    """One value for all views, or a mapping from the names of views to values."""
+    """One value for all views, a mapping from the names of views, or a sequence in their order."""
 
     other: Declaration
 
     def check(self, name: str, value: Any) -> None:
         """Check every value by the other declaration."""
-        for each in value.values() if isinstance(value, Mapping) else (value,):
+        for each in values_by_view(value):
             self.other.check(name, each)
+
+
+def values_by_view(value: Any) -> Iterable[Any]:
+    """Return the values of a parameter that may differ by view."""
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, (list, tuple, np.ndarray)) else (value,)
+
+
+@dataclass(frozen=True)
+class ColumnsByView:
+    """The parameter ``views``: None, or a mapping from the names of views to their columns."""
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise ParameterTypeError unless the value is None or a mapping that is not empty."""
+        if value is not None and not (isinstance(value, Mapping) and value):
+            raise ParameterTypeError(name, f"must be a dict of names -> columns, got {value!r}.")
+
+
+@dataclass(frozen=True)
+class WordOr:
+    """One of several words, or a value other than a word that another declaration allows."""
+
+    words: tuple[str, ...]
+    other: Declaration
+
+    def check(self, name: str, value: Any) -> None:
+        """Check a word by the list of words, and any other value by the other declaration."""
+        (Choice(*self.words) if isinstance(value, str) else self.other).check(name, value)
 
 
 @dataclass(frozen=True)

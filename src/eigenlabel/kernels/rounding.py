@@ -82,4 +82,4 @@ def _lengths(X: Any) -> np.ndarray:
     """Return the Euclidean lengths of the rows (rows, 1), computed in float64."""
     X = X.astype(float)
     squares = (X.multiply(X) if is_sparse(X) else X * X).sum(axis=1)
-    return np.sqrt(np.asarray(squares)).reshape(-1, 1)
+    return np.asarray(np.sqrt(np.asarray(squares)).reshape(-1, 1))

@@ -9,11 +9,14 @@ from sklearn.preprocessing import add_dummy_feature
 import eigenlabel
 from eigenlabel import metrics, model_selection, thresholds
 from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits, OnGaussianKernel
+from eigenlabel.estimators.graphs.network import ViewGraphs
 from eigenlabel.estimators.subspace.stream import Sample, Stream
-from eigenlabel.estimators.views.kernels import FittedView
+from eigenlabel.estimators.views.distances import DistanceView, ViewDistances
+from eigenlabel.estimators.views.kernels import KernelView
+from eigenlabel.estimators.views.ridge import RidgeView
+from eigenlabel.estimators.views.tables import FittedTable
 from eigenlabel.experiment.tuning import ScoreMetric
-from eigenlabel.inputs.views import FittedTable
-from eigenlabel.kernels.distances import DistanceView
+from eigenlabel.inputs.views import Layout
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg.statistics import Accumulator, Block, Statistics
@@ -42,9 +45,13 @@ _OURS = (
     OnGaussianKernel,
     LastFits,
     ScoreMetric,
-    FittedView,
+    Layout,
     FittedTable,
+    KernelView,
+    RidgeView,
     DistanceView,
+    ViewDistances,
+    ViewGraphs,
     Kernel,
     LabelCodec,
     Accumulator,

@@ -384,10 +384,15 @@ def test_sparse_views_are_never_densified(data, monkeypatch):
         assert (X.data == before[k].data).all()
 
 
+def embed(model, part):
+    """Return the scores that one view predicts."""
+    return model.views_[part.name].embed(part)
+
+
 def test_missing_views_of_new_samples_leave_the_others(data):
     views, Y = data
     model = KGHA(**SETTING).fit(views, Y)
-    alone = {k: model.views_[k].embed(views[k], k) for k in views}
+    alone = {part.name: embed(model, part) for part in model._layout.read(model, views)}
     lost = {"tall": hide(views["tall"], [0, 2]), "wide": hide(views["wide"], [1, 2])}
     embedded = model.transform(lost)
     np.testing.assert_allclose(embedded[0], alone["wide"][0], atol=1e-12)
@@ -415,7 +420,8 @@ def test_training_scores_are_fits_of_the_present_samples(data):
         model = KGHA(3, **SETTING, fit_intercept=centre).fit(views, Y)
         for (K, rows), c, name in zip(kernels, NUMBERS[0], views, strict=True):
             fit = naive_hat(K, c, centre) @ model.object_scores_[rows]
-            embedded = model.views_[name].embed(views[name][rows], name)
+            parts = model._layout.read(model, {name: views[name][rows]})
+            embedded = embed(model, next(part for part in parts if part.name == name))
             np.testing.assert_allclose(embedded, fit, atol=1e-10)
 
 

@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from eigenlabel import MLkNN, metrics
 from eigenlabel.datasets import load
-from eigenlabel.estimators.neighbours import mlknn as neighbours
+from eigenlabel.linalg import operators
 from eigenlabel.linalg.ties import Rounding, nearest
 
 
@@ -84,14 +84,12 @@ def test_ties_go_to_the_lowest_index(rng):
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
-def test_chunks_change_nothing(rng, monkeypatch, metric):
+def test_strips_do_not_change_the_result(rng, monkeypatch, metric):
     X, Y = rng.standard_normal((400, 30)), rng.integers(0, 2, (400, 5))
     X = pairwise_distances(X) if metric == "precomputed" else X
     copy = X.copy()
     whole = MLkNN(metric=metric).fit(X, Y).predict_proba(X)
-    monkeypatch.setattr(
-        "eigenlabel.estimators.neighbours.mlknn.CHUNK", 6000
-    )  # some 15 rows at once
+    monkeypatch.setattr(operators, "BLOCK_BYTES", 16 * 6000)  # 15 rows at once
     np.testing.assert_allclose(MLkNN(metric=metric).fit(X, Y).predict_proba(X), whole)
     np.testing.assert_array_equal(X, copy)
 
@@ -116,7 +114,7 @@ def test_duplicates_zero_rows_and_few_samples():
     np.testing.assert_allclose(model.predict_proba(X), naive_mlknn(X, Y, X, 2, 1.0))
     with pytest.raises(ValueError, match="at least 2 samples"):
         MLkNN().fit(X[:1], Y[:1])
-    with pytest.raises(ValueError, match="does not take sparse X"):
+    with pytest.raises(ValueError, match="does not support sparse X"):
         MLkNN(metric="chebyshev").fit(sp.csr_array(X), Y)
 
 
@@ -177,7 +175,7 @@ def test_an_index_by_name_is_refused(rng):
 def test_neighbours_are_right_far_from_the_origin_and_beside_outliers(
     rng, form, metric, monkeypatch
 ):
-    monkeypatch.setattr(neighbours, "CHUNK", 1000)  # distances: a dozen samples at once
+    monkeypatch.setattr(operators, "BLOCK_BYTES", 16 * 1000)  # a dozen samples at once
     X = rng.standard_normal((120, 3)).astype(np.float32).astype(float)  # room for an offset
     Y = (X @ rng.standard_normal((3, 2)) > 0).astype(int)
     expected = MLkNN(5).fit(X[:80], Y[:80]).predict_proba(X[80:])

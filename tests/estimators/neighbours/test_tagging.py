@@ -14,7 +14,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from eigenlabel import JEC, MBRM, FastTag, TagProp, Views
-from eigenlabel.estimators.neighbours import tagprop as tagprop_module
+from eigenlabel.estimators.neighbours import votes
+from eigenlabel.estimators.neighbours.votes import ByDistance
 from eigenlabel.kernels import distances
 from eigenlabel.persistence import SavedModel, load_model, save_model
 from eigenlabel.thresholds import PerLabelF1, Top
@@ -64,7 +65,7 @@ def scaled_mean(metrics, train, queries):
 def test_distances_are_their_definitions(metric, data):
     train, _, new = data
     X, Z = new["histograms"], train["histograms"]
-    found = distances.FUNCTIONS[metric](X, Z)
+    found = distances.distances_to(Z, metric)(X)
     np.testing.assert_allclose(found, naive_distances(metric, X, Z), rtol=1e-9, atol=1e-9)
 
 
@@ -233,7 +234,7 @@ def test_transformers_and_float32(tagger, data):
     [
         (lambda X: X, {"metric": "gauss"}, "metric must be one of"),
         (lambda X: -X, {"metric": "chi2"}, "Histograms are >= 0"),
-        (sp.csr_array, {"metric": "kl"}, "takes dense features"),
+        (sp.csr_array, {"metric": "kl"}, "needs dense features"),
         (lambda X: X, {"metric": "precomputed"}, "needs a square"),
         (lambda X: -X @ X.T, {"metric": "precomputed"}, "Distances are >= 0"),
         (lambda X: X, {"metric": lambda X, Z: X}, "A callable metric takes two matrices"),
@@ -308,6 +309,16 @@ def test_no_square_array_of_samples(rng, monkeypatch):
     assert max(sizes) <= 2**18
 
 
+def training_neighbours(model, X):
+    """Return the neighbours of the training samples."""
+    return model._find(model._layout.read(model, X), training=True)
+
+
+def weigh(model, near):
+    """Return the fitted weights of the neighbours."""
+    return model._weighting().weights(near, model.weights_)
+
+
 def naive_log_likelihood(model, W, index, Y):
     """Guillaumin et al., Eqs. 1 to 3 and 9, entry by entry."""
     n, m = Y.shape
@@ -342,8 +353,8 @@ def test_tagprop_maximises_its_likelihood_and_never_falls(tagprop, data):
     history = model.log_likelihood_
     assert (np.diff(history) >= -1e-12 * np.abs(history[:-1])).all()
     assert history[-1] > history[0]
-    near = model._find(model._read_views(train, reset=False), training=True)
-    W = model._weigh(near, model.weights_)
+    near = training_neighbours(model, train)
+    W = weigh(model, near)
     np.testing.assert_allclose(W.sum(axis=1), 1, rtol=1e-12)
     final = naive_log_likelihood(model, W, near.index, Y)
     np.testing.assert_allclose(history[-1], final, rtol=1e-9)
@@ -353,14 +364,18 @@ def test_tagprop_maximises_its_likelihood_and_never_falls(tagprop, data):
 def test_tagprop_keeps_the_sigmoids_of_its_point_when_no_step_rises(data):
     train, Y, _ = data
 
-    class Downhill(TagProp):
-        def _slope(self, near, W, pull):
-            return -super()._slope(near, W, pull)
+    class Downhill(ByDistance):
+        def slope(self, near, W, pull):
+            return -super().slope(near, W, pull)
 
-    model = Downhill(8).fit(train, Y)
+    class DownhillTagProp(TagProp):
+        def _weighting(self):
+            return Downhill()
+
+    model = DownhillTagProp(8).fit(train, Y)
     assert model.n_iter_ == 0
-    near = model._find(model._read_views(train, reset=False), training=True)
-    final = naive_log_likelihood(model, model._weigh(near, model.weights_), near.index, Y)
+    near = training_neighbours(model, train)
+    final = naive_log_likelihood(model, weigh(model, near), near.index, Y)
     np.testing.assert_allclose(model.log_likelihood_, [final], rtol=1e-9)
 
 
@@ -373,9 +388,8 @@ def test_tagprop_gradients_are_those_of_differences(tagprop, lacking, data, rng)
         train = {"numbers": sp.csr_array(D)}
         tagprop.set_params(metric="precomputed")
     model = tagprop.fit(train, Y)
-    near = model._find(model._read_views(train, reset=False), training=True)
-    votes = tagprop_module.Votes(near, model._Y)
-    objective = model._objective(votes, model._likelihood(Y.astype(bool)))
+    near = training_neighbours(model, train)
+    objective = model._objective(near, Y.astype(bool))
     z = rng.random(len(model.weights_)) + 0.1
     z = z / z.sum() if model.weights == "rank" else z
     _, gradient = objective(z)
@@ -390,9 +404,9 @@ def test_tagprop_gradients_are_those_of_differences(tagprop, lacking, data, rng)
 def test_tagprop_without_balance_has_the_mean_log_likelihood(data):
     train, Y, new = data
     model = TagProp(100, sigmoid=False, balanced=False, epsilon=0.1).fit(train, Y)
-    near = model._find(model._read_views(train, reset=False), training=True)
+    near = training_neighbours(model, train)
     assert near.index.shape == (50, 49), "all others, where there are no more"
-    x = np.einsum("ik,ikl->il", model._weigh(near, model.weights_), Y[near.index])
+    x = np.einsum("ik,ikl->il", weigh(model, near), Y[near.index])
     p = 0.1 + 0.8 * x
     mean = np.log(np.where(Y == 1, p, 1 - p)).mean()
     np.testing.assert_allclose(model.log_likelihood_[-1], mean, rtol=1e-12)
@@ -408,9 +422,8 @@ def test_tagprop_by_ranks_is_the_concave_maximum(data):
     """Frank-Wolfe gap: no point of the simplex has a higher tangent plane."""
     train, Y, _ = data
     model = TagProp(8, weights="rank", sigmoid=False, tol=0, max_iter=3000).fit(train, Y)
-    near = model._find(model._read_views(train, reset=False), training=True)
-    votes = tagprop_module.Votes(near, model._Y)
-    _, g = model._objective(votes, model._likelihood(Y.astype(bool)))(model.weights_)
+    near = training_neighbours(model, train)
+    _, g = model._objective(near, Y.astype(bool))(model.weights_)
     np.testing.assert_allclose(model.weights_.sum(), 1, rtol=1e-12)
     # The ascent ends when values do not rise any more: it sees a gap down to the root of rounding.
     assert g.max() - g @ model.weights_ < 1e-7
@@ -428,7 +441,7 @@ def test_tagprop_neighbours_are_near_in_some_view(data):
     """The first one of each view, then the second ones, until there are enough."""
     train, Y, _ = data
     model = TagProp(7).fit(train, Y)
-    near = model._find(model._read_views(train, reset=False), training=True)
+    near = training_neighbours(model, train)
     ranks = []
     for A in train.values():
         D = pairwise_distances(A)
@@ -452,7 +465,7 @@ def test_tagprop_neighbours_are_those_that_all_views_list():
 
     views = {"a": listed(s1=0.1, s3=0.9), "b": listed(s2=0.1, s3=0.9)}
     model = TagProp(1, metric="precomputed").fit(views, np.eye(n, dtype=int))
-    near = model._find(model._read_views(views, reset=False), training=True)
+    near = training_neighbours(model, views)
     assert near.there.all()
     assert (near.index[:, 0] == (i + 3) % n).all()
 
@@ -471,7 +484,7 @@ def test_distances_of_callables_are_checked_like_given_ones(tagger, data):
         return metric
 
     for value in (np.nan, np.inf, -1.0):
-        with pytest.raises(ValueError, match=r"Distances are finite and >= 0, but metric=.* gives"):
+        with pytest.raises(ValueError, match=r"Distances are finite and >= 0, but .* returns"):
             tagger(metric=spoilt(value)).fit(A, Y).predict(A[:2])
     with pytest.raises(ValueError, match="A callable metric takes two matrices"):
         tagger(metric=lambda X, Z: pairwise_distances(X, Z)[:, :-1]).fit(A, Y).predict(A[:2])
@@ -482,8 +495,8 @@ def test_distances_of_callables_are_checked_like_given_ones(tagger, data):
 def test_tagprop_sigmoids_are_logistic_regressions(data, rng):
     _, Y, _ = data
     x = rng.random(Y.shape)
-    likelihood = tagprop_module.Likelihood(Y.astype(bool), (0.02, 0.02), 1e-5)
-    curves = tagprop_module.fit_sigmoids(x, likelihood, 1e-3, np.zeros((2, 7)))
+    likelihood = votes.Likelihood(Y.astype(bool), (0.02, 0.02), 1e-5)
+    curves = votes.fit_sigmoids(x, likelihood, 1e-3, np.zeros((2, 7)))
     for j in range(6):
         # the offset as a feature, so that it is penalised too: C = weight / ridge
         design = np.c_[x[:, j], np.ones(50)]
@@ -503,7 +516,7 @@ def test_tagprop_warns_when_it_stops_early(data):
 def test_simplex_projection(rng):
     for _ in range(20):
         v = rng.standard_normal(6)
-        found = tagprop_module.to_simplex(v)
+        found = votes.to_simplex(v)
         np.testing.assert_allclose(found.sum(), 1, rtol=1e-12)
         assert (found >= 0).all()
         others = rng.dirichlet(np.ones(6), 200)

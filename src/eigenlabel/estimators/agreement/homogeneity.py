@@ -1,67 +1,99 @@
 """Homogeneity analysis of categorical tables, known as multiple correspondence analysis."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.estimators.agreement.categories import MISSING, UNKNOWN, encode, find_categories
+from eigenlabel.estimators.agreement.convergence import warn_unless_converged
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
-from eigenlabel.inputs.validation import check_choice, check_number, check_table
-from eigenlabel.inputs.warning import warn
+from eigenlabel.inputs.parameters import (
+    COUNT,
+    NOT_NEGATIVE,
+    CheckedBy,
+    Choice,
+    Parameters,
+    check_number,
+    check_parameters,
+)
+from eigenlabel.inputs.validation import check_table
+from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.agreement import HatSum, Term, alternate
 from eigenlabel.linalg.hats import IndicatorHat
 from eigenlabel.linalg.numerics import descending_eigh, fix_signs
 
-DENSE = 2000  # up to so many categories their matrix is decomposed whole
+DENSE = 2000  # up to this number of categories all eigenvectors are computed
 
 
-class HomogeneityAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class HomogeneityAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Place samples and categories in one space, samples near the categories they have.
 
-    With G_j the indicator matrix of variable j of J (Eqs. 9 to 12 of paper 003; Michailidis and de
-    Leeuw, 1998):
+    With G_j the indicator matrix of variable j of J (Xiong et al., Eqs. 9 to 12; Michailidis and de
+    Leeuw 1998):
 
         min over X, Y_j:  1/J sum_j |X - G_j Y_j|^2   subject to   1'X = 0,  X'X = I
 
     The scores X are the left singular vectors of the scaled indicator matrix next to the constant
-    one; Y_j holds the means of the scores in each category. That is multiple correspondence
-    analysis, with scores of unit length.
+    one; Y_j contains the means of the scores in each category. It is multiple correspondence
+    analysis with scores of unit length.
 
-    Cost: one sparse product and an eigenproblem between categories; the indicator matrix is never
-    densified.
+    Cost: one sparse product and an eigenproblem of the size of the number of categories; the
+    indicator matrix is never densified.
 
     Parameters
     ----------
-    n_components : int >= 1, default=2
-        Dimensions; fewer where the categories have not so many.
-    missing : "error", "category" or "passive"
-        Missing values (None, NaN, null) are refused, or are a category of their own, or have no
-        part: a sample then counts in the constraints by the share of variables it has.
-    unknown : "error" or "passive"
-        Categories of new samples that were not there in fit are refused, or have no part.
-    solver : "eigen" or "als"
-        The singular vectors themselves, or alternating least squares (Eqs. 13 to 15).
-    n_sweeps, tol, random_state : of "als", as in :class:`KGHA`
+    n_components : int, default=2
+        The number of dimensions, >= 1. There are fewer if the categories have fewer.
+    missing : {"error", "category", "passive"}, default="error"
+        What happens to missing values (None, NaN, null): they raise a ValueError, are a category of
+        their own, or are left out. A sample then counts in the constraints by the share of
+        variables that it has.
+    unknown : {"error", "passive"}, default="error"
+        What happens to categories of new samples that did not occur in fit: they raise a
+        ValueError, or are left out.
+    solver : {"eigen", "als"}, default="eigen"
+        Whether the singular vectors are computed directly, or by alternating least squares (Eqs. 13
+        to 15).
+    n_sweeps : int, default=1000
+        The largest number of sweeps of "als", which warns if it does not converge.
+    tol : float, default=1e-6
+        "als" ends when a sweep turns the subspace of the scores by less than this (the sine of the
+        largest angle). With 0 it does all sweeps.
+    random_state : int, RandomState or None, default=None
+        The seed of the start of the solver.
 
     Attributes
     ----------
-    object_scores_ : (n_samples, n_components_), X; zero for a sample without any value
-    quantifications_ : list of (n_categories, n_components_), Y_j, by variable
-    categories_ : list of the categories of each variable, None standing for missing values
-    discrimination_ : (n_variables, n_components_), variance between a variable's categories
-    eigenvalues_ : (n_components_,), the means of the columns of ``discrimination_``, descending
-    inertia_ : the sum of all eigenvalues; categories / variables - 1 if nothing is missing
-    explained_inertia_ratio_ : (n_components_,)
-    coverage_ : (n_samples,), share of variables that a sample has
-    objective_ : (sweeps + 1,), solver="als" only
-    n_components_, n_features_in_, feature_names_in_
+    object_scores_ : ndarray of shape (n_samples, n_components_)
+        The scores X of the training samples. They are zero for a sample without any value.
+    quantifications_ : list of ndarray of shape (n_categories, n_components_)
+        The scores Y_j of the categories of each variable.
+    categories_ : list of list
+        The categories of each variable. None stands for missing values.
+    discrimination_ : ndarray of shape (n_variables, n_components_)
+        The variance between the categories of each variable.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        The means of the columns of ``discrimination_``, descending.
+    inertia_ : float
+        The sum of all eigenvalues: n_categories / n_variables - 1 if nothing is missing.
+    explained_inertia_ratio_ : ndarray of shape (n_components_,)
+        The share of each eigenvalue in the inertia.
+    coverage_ : ndarray of shape (n_samples,)
+        The share of variables that a sample has.
+    objective_ : ndarray of shape (n_sweeps + 1,)
+        The objective before and after each sweep. Only with ``solver="als"``.
+    n_components_ : int
+        The number of dimensions.
+    n_features_in_ : int
+        The number of variables.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the variables, if X was a frame.
 
     Examples
     --------
@@ -73,6 +105,16 @@ class HomogeneityAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     >>> model.quantifications_[0].round(3).ravel().tolist()
     [0.444, -0.444]
     """
+
+    _parameters: ClassVar[Parameters] = {
+        "n_components": COUNT,
+        "missing": Choice("error", "category", "passive"),
+        "unknown": Choice("error", "passive"),
+        "solver": Choice("eigen", "als"),
+        "n_sweeps": COUNT,
+        "tol": NOT_NEGATIVE,
+        "random_state": CheckedBy("sklearn.utils.check_random_state"),
+    }
 
     def __init__(
         self,
@@ -99,15 +141,17 @@ class HomogeneityAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
         Parameters
         ----------
-        X : (n_samples, n_variables), frame or array of strings, numbers or anything comparable
-        y : not used
+        X : array, list or frame of shape (n_samples, n_variables)
+            The table: strings, numbers or any values that can be compared.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self : HomogeneityAnalysis
+            The fitted transformer.
         """
-        check_number("n_components", self.n_components, 1, integer=True)
-        check_choice("missing", self.missing, ("error", "category", "passive"))
-        check_choice("unknown", self.unknown, ("error", "passive"))
-        check_choice("solver", self.solver, ("eigen", "als"))
-        check_number("n_sweeps", self.n_sweeps, 1, integer=True)
-        check_number("tol", self.tol, 0)
+        check_parameters(self)
         columns = check_table(self, X, reset=True)
         self.categories_ = [find_categories(c, self.missing == "category") for c in columns]
         empty = [j for j, found in enumerate(self.categories_) if not found]
@@ -127,8 +171,8 @@ class HomogeneityAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         names = getattr(self, "feature_names_in_", None)
         return str(j) if names is None else repr(str(names[j]))
 
-    def _encode(self, columns: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Give the positions of values among the categories; negative where they have no part."""
+    def _encode(self, columns: Sequence[np.ndarray]) -> list[Ints]:
+        """Return the positions of values among the categories; negative if they are left out."""
         codes = [encode(c, known) for c, known in zip(columns, self.categories_, strict=True)]
         for j, (column, code) in enumerate(zip(columns, codes, strict=True)):
             lost, strange = code == MISSING, code == UNKNOWN
@@ -145,7 +189,7 @@ class HomogeneityAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return codes
 
     def _solve(self, G: Sequence[Any]) -> None:
-        vars(self).pop("objective_", None)  # of an earlier fit by the other solver
+        self.__dict__.pop("objective_", None)  # of an earlier fit by the other solver
         here = self.coverage_ > 0
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         whole = sp.hstack(G, format="csr")[here]
@@ -165,7 +209,7 @@ class HomogeneityAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def _alternate(
         self, G: Sequence[Any], p: int, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[Floats, Floats]:
         rows = [np.flatnonzero(np.diff(g.indptr)) for g in G]
         n = G[0].shape[0]
         terms = [
@@ -174,15 +218,10 @@ class HomogeneityAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         ]
         sweeps = alternate(HatSum(n, terms), p, self.n_sweeps, self.tol, rng)
         self.objective_ = sweeps.objective
-        if self.tol and sweeps.change >= self.tol:
-            warn(
-                f"Alternating least squares still turned the scores by {sweeps.change:.1e} (wanted "
-                f"{self.tol:.0e}) after {self.n_sweeps} sweeps: use solver='eigen', or more.",
-                ConvergenceWarning,
-            )
+        warn_unless_converged(sweeps.change, self.n_sweeps, self.tol)
         return sweeps.values, sweeps.Z
 
-    def _store(self, G: Sequence[Any], X: np.ndarray, values: np.ndarray) -> None:
+    def _store(self, G: Sequence[Any], X: Floats, values: Floats) -> None:
         self.object_scores_, self.eigenvalues_ = X, values
         self.quantifications_, between = [], []
         for g in G:
@@ -197,16 +236,22 @@ class HomogeneityAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     @property
     def _n_features_out(self) -> int:
-        return self.n_components_
+        return int(self.n_components_)
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Score samples by the mean quantification of their categories, over the eigenvalues.
+    def transform(self, X: Any) -> Floats:
+        """Compute the mean quantification of the categories of samples, over the eigenvalues.
 
-        Training samples get their object scores.
+        The result for training samples is their object scores.
+
+        Parameters
+        ----------
+        X : array, list or frame of shape (n_samples, n_variables)
+            The table.
 
         Returns
         -------
-        (n_samples, n_components_); zero for a sample without any known value
+        scores : ndarray of shape (n_samples, n_components_)
+            The scores. They are zero for a sample without any known value.
         """
         check_is_fitted(self)
         codes = self._encode(check_table(self, X, reset=False))
@@ -215,7 +260,7 @@ class HomogeneityAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             known = code >= 0
             total[known] += Y[code[known]]
             count += known
-        return total / (np.maximum(count, 1)[:, None] * self.eigenvalues_)
+        return np.asarray(total / (np.maximum(count, 1)[:, None] * self.eigenvalues_))
 
     def biplot(
         self, ax: Any = None, *, dimensions: tuple[int, int] = (0, 1), samples: bool = True
@@ -226,13 +271,17 @@ class HomogeneityAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
         Parameters
         ----------
-        ax : matplotlib axes to draw on, new ones by default
-        dimensions : the two to draw
-        samples : draw them, or categories alone
+        ax : matplotlib axes or None, default=None
+            The axes to draw on; None makes new ones.
+        dimensions : tuple of int, default=(0, 1)
+            The two dimensions to draw.
+        samples : bool, default=True
+            Whether samples are drawn, or categories alone.
 
         Returns
         -------
-        the axes
+        ax : matplotlib axes
+            The axes.
         """
         check_is_fitted(self)
         for d in dimensions:
@@ -271,29 +320,27 @@ def _new_axes() -> Any:
     return pyplot.subplots()[1]
 
 
-def _indicator(codes: np.ndarray, n_categories: int) -> sp.csr_array:
-    """Give the 0/1 matrix (n, categories) of codes; a row without a category is empty."""
+def _indicator(codes: Ints, n_categories: int) -> sp.csr_array:
+    """Return the 0/1 matrix (n, categories) of codes; a row without a category is empty."""
     here = codes >= 0
     indptr = np.concatenate([[0], np.cumsum(here)]).astype(np.int32)
     parts = (np.ones(int(here.sum())), codes[here].astype(np.int32), indptr)
     return sp.csr_array(parts, shape=(len(codes), n_categories))
 
 
-def _singular(
-    B: Any, sizes: np.ndarray, p: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Give the p largest squared singular values of B next to the trivial one, and left vectors."""
+def _singular(B: Any, sizes: Floats, p: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return the p largest squared singular values of B after the trivial one, and left vectors."""
     k = B.shape[1]
     v = np.sqrt(sizes / sizes.sum())  # B'B v = v
     if k <= DENSE or 5 * p > k:
-        M = (B.T @ B).toarray() - 2 * np.outer(v, v)  # the trivial one goes to the far end
+        M = (B.T @ B).toarray() - 2 * np.outer(v, v)  # moves the trivial one to the other end
         values, V = descending_eigh(M)
         values, V = values[:p], V[:, :p]
     else:
 
-        def product(x: np.ndarray) -> np.ndarray:
+        def product(x: Floats) -> Floats:
             x = x.ravel()
-            return np.asarray(B.T @ (B @ x)) - 2 * v * (v @ x)
+            return np.asarray(B.T @ (B @ x) - 2 * v * (v @ x))
 
         operator = LinearOperator((k, k), matvec=product, dtype=np.float64)
         start = rng.standard_normal(k)

@@ -1,42 +1,102 @@
 """Kernel ridge regression of the labels on each of several views."""
 
-from typing import Any
+from typing import Any, ClassVar
 
-from eigenlabel.estimators.agreement.kgha import KGHA
-from eigenlabel.thresholds import Rule
+from eigenlabel.estimators.agreement.kgha import KGHA, SHARED_PARAMETERS, Problem
+from eigenlabel.inputs.parameters import Parameters
+from eigenlabel.thresholds.rule import Rule
 
 
 class KernelRidgeTagger(KGHA):
-    """Average the views' (kernel) ridge regressions of the labels: r-KMLR and r-MLR of paper 003.
+    """Average the views' (kernel) ridge regressions of the labels.
 
-    With T the 0/1 labels, each view j by itself has an intercept and
+    It is r-KMLR of Xiong et al., and r-MLR with a linear kernel. With T the 0/1 labels, each view
+    j has its own regression with an intercept,
 
         min over W_j, b_j:  |T - Phi_j W_j - 1 b_j'|^2 + ridge_j |W_j|^2
 
-    and a new sample's scores are ``2 p - 1``, p the mean over its views of ``Phi_j W_j + b_j``. It
-    is :class:`KGHA` where nothing is reduced and views need not agree
-    (``n_components=1.0, trade_off=0, label_ridge=0``), and takes what that takes: views, missing
-    samples, approximated kernels. With one view it is kernel ridge regression with an intercept.
+    and the scores of a new sample are ``2 p - 1``, p the mean over its views of
+    ``Phi_j W_j + b_j``. It is :class:`KGHA` without reduction of the labels and without agreement
+    of the views (``n_components=1.0, trade_off=0, label_ridge=0``). With one view it is kernel
+    ridge regression with an intercept.
 
-    Cost: n^3 and n^2 numbers for a view with a kernel, n d^2 + d^3 for a linear view with d < n
-    features. Sparse X is never densified.
+    Cost: n^3 operations and n^2 numbers for a view with a kernel, n d^2 + d^3 for a linear view
+    with d < n features. Sparse X is never densified.
 
     Parameters
     ----------
-    ridge : float >= 0, list or dict by view, default=0.1
-    kernel : str, callable, list or dict by view, default="rbf"
-        "linear" is r-MLR; others as in :class:`KGHA`.
-    gamma, degree, coef0, views, transformers, view_weights, approximation
-        As in :class:`KGHA`.
-    threshold : str or rule, default="zero"
-        Rule of ``eigenlabel.thresholds`` for label sets, such as ``Top(5)``, fitted to training
-        scores.
-    fit_intercept, repair, random_state : as in :class:`KGHA`
+    ridge : float, list or dict, default=0.1
+        The penalty c >= 0 of all views, or one by view. 0 makes the hat matrix a projection.
+    kernel : str, callable, list or dict, default="rbf"
+        The kernel of all views, or one by view: "linear", "poly", "rbf", "sigmoid", "cosine",
+        "laplacian", "chi2" or "intersection" (of histograms), or "precomputed". A callable takes
+        two matrices and returns the kernel matrix of their rows.
+    gamma : float, list, dict or None, default=None
+        The bandwidth of the kernels, or one by view, >= 0. None stands for 1 / (2 sigma^2) with
+        sigma the mean distance of training samples for "rbf", 1 for "chi2" and 1 / n_features for
+        the others.
+    degree : float, default=3
+        The power of the kernel "poly".
+    coef0 : float, default=1
+        The constant of the kernels "poly" and "sigmoid".
+    views : dict or None, default=None
+        The columns of each view in one matrix X, by name: a slice, positions, a mask, or the names
+        of columns of a frame. None if X is several tables (:class:`Views`, dict or list), or one
+        view.
+    transformers : transformer, dict or None, default=None
+        A transformer for all views, or one by view, that is fitted to the samples of the view
+        before its kernel.
+    view_weights : None, list or dict of float, "alignment" or "heldout", default=None
+        The weights of the views, >= 0, in the mean of their predictions. They are equal by default
+        and scaled to a mean of one. "alignment" is the weights of the combined kernel that is
+        nearest to that of the labels, "heldout" those with which the views' leave-one-out
+        predictions fit the labels best.
+    approximation : "nystrom", "meka", transformer, list, dict or None, default=None
+        A map for all views, or one by view, from samples to features whose inner products are near
+        the kernel: :class:`MEKA` in one block or ten, or a transformer with a parameter ``kernel``,
+        such as ``MEKA(1000)`` or scikit-learn's Nystroem. It is fitted with the kernel and gamma of
+        the view, which is then linear in the features, without an n x n matrix.
+    threshold : str or Rule, default="zero"
+        The rule of ``eigenlabel.thresholds`` that turns scores into label sets, such as ``Top(5)``.
+        Rules with fitted thresholds use training scores.
+    fit_intercept : bool, default=True
+        Whether the regressions have intercepts.
+    repair : bool, default=True
+        Whether the negative part of a kernel that is not positive semi-definite is left out, with
+        a warning. If False, such a kernel raises a ValueError.
+    random_state : int, RandomState or None, default=None
+        The seed of a named approximation, and of the start of iterations.
 
     Attributes
     ----------
-    views_, view_names_, view_weights_, thresholds_ : as in :class:`KGHA`
-    classes_, n_features_in_, feature_names_in_ : as in scikit-learn
+    views_ : dict
+        The fitted views by name, with the attributes ``kernel``, ``coef`` and ``intercept``.
+    view_names_ : tuple of str
+        The names of the views, in order.
+    view_weights_ : ndarray of shape (n_views,)
+        The weights of the views.
+    thresholds_ : ndarray of shape (n_labels,)
+        The thresholds of the rule. Only if y is a label matrix.
+    object_scores_ : ndarray of shape (n_samples, n_components_)
+        An orthonormal basis of the centred labels, which the views predict.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        The eigenvalues of the labels' hat matrix, all equal to one.
+    coverage_ : ndarray of shape (n_samples,)
+        The weights of the samples, all equal to one.
+    label_projection_ : ndarray of shape (n_labels, n_components_)
+        The weights from labels to the basis.
+    decoder_ : ndarray of shape (n_components_, n_labels)
+        The weights from the basis to labels.
+    label_intercept_ : ndarray of shape (n_labels,)
+        The intercepts of the decoder.
+    n_components_ : int
+        The dimension of the basis.
+    classes_ : ndarray of shape (n_labels,)
+        The columns of the label matrix, or the classes of a vector y.
+    n_features_in_ : int
+        The number of columns of X, or of all tables together.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the columns, if X was a frame.
 
     Examples
     --------
@@ -49,8 +109,7 @@ class KernelRidgeTagger(KGHA):
     (50, 6)
     """
 
-    n_components, trade_off, label_ridge = 1.0, 0.0, 0.0
-    decoding, solver, n_sweeps, tol = "regression", "eigen", 1, 0.0
+    _parameters: ClassVar[Parameters] = SHARED_PARAMETERS
 
     def __init__(
         self,
@@ -82,3 +141,6 @@ class KernelRidgeTagger(KGHA):
         self.fit_intercept = fit_intercept
         self.repair = repair
         self.random_state = random_state
+
+    def _problem(self) -> Problem:
+        return Problem(n_components=1.0, trade_off=0.0, label_ridge=0.0)

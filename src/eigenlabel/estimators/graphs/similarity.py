@@ -1,4 +1,4 @@
-"""Similarity graphs of views: built, scaled, weighted and solved, sparse ones as sparse ones."""
+"""Similarity graphs: build, scale and add them, and solve with them; sparse ones stay sparse."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,38 +12,41 @@ from sklearn.exceptions import ConvergenceWarning
 from eigenlabel.estimators.views.weights import minimise_quadratic
 from eigenlabel.inputs.warning import warn
 from eigenlabel.kernels.kernel import Kernel
+from eigenlabel.kernels.neighbours import nearest_in_strips
 from eigenlabel.kernels.rounding import kernel_rounding
+from eigenlabel.linalg._types import Floats, Ints, Matrix
 from eigenlabel.linalg.memory import check_memory
-from eigenlabel.linalg.operators import row_blocks
-from eigenlabel.linalg.ties import nearest
+from eigenlabel.linalg.operators import is_sparse, row_blocks
 
 
 def nearest_similarities(
     kernel: Kernel, X: Any, Z: Any, k: int, dtype: Any, *, training: bool = False
-) -> Any:
-    """Return the kernel values (rows of X, rows of Z) of the k most similar, sparse, those > 0.
+) -> Matrix:
+    """Return the positive kernel values (rows of X, rows of Z) of the k most similar, sparse.
 
-    In strips; training samples (X is Z) are not their own neighbours. Similarities that differ by
-    no more than rounding are equal, given the ``dtype`` of the data; the lowest index counts then.
+    They are computed in strips. Training samples (X is Z) are not their own neighbours.
+    Similarities that differ by no more than rounding, given the ``dtype`` of the data, are equal,
+    and the lowest index comes first.
     """
     k = min(k, Z.shape[0] - training)
     parts = []
-    for rows in row_blocks(X.shape[0], Z.shape[0]):
-        K = np.asarray(kernel(X[rows], Z), dtype=float)
-        if training:
-            own = np.arange(len(K))
-            K[own, rows.start + own] = -np.inf
-        found = nearest(-K, k, kernel_rounding(kernel, X[rows], Z, dtype))
-        values = np.maximum(np.take_along_axis(K, found, axis=1), 0.0)
-        pointers = k * np.arange(len(K) + 1)
-        parts.append(sp.csr_array((values.ravel(), found.ravel(), pointers), K.shape))
+    for D, found in nearest_in_strips(
+        lambda rows: -np.asarray(kernel(X[rows], Z), dtype=float),
+        lambda rows: kernel_rounding(kernel, X[rows], Z, dtype),
+        row_blocks(X.shape[0], Z.shape[0]),
+        k,
+        training=training,
+    ):
+        values = np.maximum(-np.take_along_axis(D, found, axis=1), 0.0)
+        pointers = k * np.arange(len(D) + 1)
+        parts.append(sp.csr_array((values.ravel(), found.ravel(), pointers), D.shape))
     W = sp.vstack(parts, format="csr")
     W.eliminate_zeros()
     return W
 
 
-def feature_graph(kernel: Kernel, X: Any, k: int | None, view: str, dtype: Any) -> Any:
-    """Give the graph of training samples: symmetric, without loops, weights >= 0.
+def feature_graph(kernel: Kernel, X: Any, k: int | None, view: str, dtype: Any) -> Matrix:
+    """Return the graph of training samples: symmetric, without loops, weights >= 0.
 
     Two samples are joined if one is among the k most similar of the other; with k None all are.
     """
@@ -56,9 +59,9 @@ def feature_graph(kernel: Kernel, X: Any, k: int | None, view: str, dtype: Any) 
     return (W + W.T) / 2
 
 
-def given_graph(W: Any, view: str) -> Any:
-    """Check a graph that was passed in, and take its loops and negative weights away."""
-    if sp.issparse(W):
+def given_graph(W: Matrix, view: str) -> Matrix:
+    """Check a graph that was passed in; return it without loops and negative weights."""
+    if is_sparse(W):
         off = abs(W - W.T)
         largest, worst = abs(W).max() if W.nnz else 0.0, off.max() if off.nnz else 0.0
         W = W.maximum(0).tolil()
@@ -77,24 +80,24 @@ def given_graph(W: Any, view: str) -> Any:
     return W
 
 
-def degrees(W: Any) -> np.ndarray:
-    """Sum the weights of each row."""
+def degrees(W: Matrix) -> Floats:
+    """Return the sum of the weights of each row."""
     return np.asarray(W.sum(axis=1), dtype=float).ravel()
 
 
-def scale_graph(W: Any, left: np.ndarray, right: np.ndarray) -> Any:
-    """Give ``W_ij / sqrt(left_i right_j)``, zero where a degree is."""
+def scale_graph(W: Matrix, left: Floats, right: Floats) -> Matrix:
+    """Return ``W_ij / sqrt(left_i right_j)``, zero where a degree is."""
     a, b = (1 / np.sqrt(np.where(d > 0, d, np.inf)) for d in (left, right))
-    if sp.issparse(W):
+    if is_sparse(W):
         return (sp.diags_array(a) @ W @ sp.diags_array(b)).tocsr()
     return a[:, None] * W * b
 
 
-def place_graph(W: Any, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> Any:
-    """Put the graph of some samples among all of them."""
+def place_graph(W: Matrix, rows: Ints, columns: Ints, shape: tuple[int, int]) -> Matrix:
+    """Return the graph of some samples as a graph of all of them."""
     if W.shape == shape:
         return W
-    if not sp.issparse(W):
+    if not is_sparse(W):
         full = np.zeros(shape)
         full[np.ix_(rows, columns)] = W
         return full
@@ -102,22 +105,22 @@ def place_graph(W: Any, rows: np.ndarray, columns: np.ndarray, shape: tuple[int,
     return sp.csr_array((W.data, (rows[W.row], columns[W.col])), shape=shape)
 
 
-def add_graphs(graphs: Sequence[Any], weights: np.ndarray) -> Any:
-    """Give the weighted sum, sparse if all graphs are."""
-    if not all(sp.issparse(W) for W in graphs):
-        graphs = [W.toarray() if sp.issparse(W) else W for W in graphs]
+def add_graphs(graphs: Sequence[Matrix], weights: Floats) -> Matrix:
+    """Return the weighted sum of graphs, sparse if all are."""
+    if not all(is_sparse(W) for W in graphs):
+        graphs = [W.toarray() if is_sparse(W) else W for W in graphs]
     total = weights[0] * graphs[0]
     for W, weight in zip(graphs[1:], weights[1:], strict=True):
         total = total + weight * W
     return total
 
 
-def simultaneous_weights(graphs: Sequence[Any], T: np.ndarray) -> np.ndarray:
-    """Weigh graphs so that their sum is nearest to the agreement of labels, all at once.
+def simultaneous_weights(graphs: Sequence[Matrix], T: Floats) -> Floats:
+    """Return the weights of graphs whose sum is nearest to the agreement of all labels.
 
     ``min over w >= 0, b:  sum_{i != j} (sum_d w_d W_d[i, j] + b - t_i't_j)^2`` with t the centred
-    labels (Mostafavi and Morris, Bioinformatics 2010): one regression for all labels. Only inner
-    products of graphs are needed, which cost their stored entries.
+    labels (Mostafavi and Morris 2010): one regression for all labels. Only inner products of graphs
+    are needed, which cost their stored entries.
     """
     n = len(T)
     Tc = T - T.mean(axis=0)
@@ -131,31 +134,31 @@ def simultaneous_weights(graphs: Sequence[Any], T: np.ndarray) -> np.ndarray:
     )
 
 
-def _inner(V: Any, W: Any) -> float:
-    if sp.issparse(V):
+def _inner(V: Matrix, W: Matrix) -> float:
+    if is_sparse(V):
         return float(V.multiply(W).sum())
-    return float(W.multiply(V).sum()) if sp.issparse(W) else float(np.sum(V * W))
+    return float(W.multiply(V).sum()) if is_sparse(W) else float(np.sum(V * W))
 
 
-def solve_positive(A: Any, B: np.ndarray, tol: float, max_iter: int) -> tuple[np.ndarray, int]:
+def solve_positive(A: Matrix, B: Floats, tol: float, max_iter: int) -> tuple[Floats, int]:
     """Solve ``A F = B`` for positive definite A: conjugate gradients if sparse, else Cholesky.
 
-    Gives F and the most steps that a column took. Warns with the largest relative residual if some
-    column does not get to ``tol``.
+    Return F and the largest number of steps of any column. A warning states the largest relative
+    residual if some column does not reach ``tol``.
     """
-    if not sp.issparse(A):
+    if not is_sparse(A):
         return np.asarray(sl.solve(A, B, assume_a="pos")), 1
     precondition = sp.diags_array(1 / A.diagonal())
     F, steps = np.empty_like(B), np.zeros(B.shape[1], dtype=int)
 
-    def count(_: np.ndarray) -> None:
+    def count(_: Floats) -> None:
         steps[j] += 1
 
     for j, b in enumerate(B.T):
         F[:, j], _ = cg(A, b, rtol=tol, maxiter=max_iter, M=precondition, callback=count)
     norms = np.linalg.norm(B, axis=0)
     residual = np.linalg.norm(A @ F - B, axis=0) / np.where(norms > 0, norms, 1.0)
-    if residual.max(initial=0.0) > 10 * tol:  # rounding adds to what the iteration knows of
+    if residual.max(initial=0.0) > 10 * tol:  # rounding adds to the residual of the iteration
         warn(
             f"Conjugate gradients stopped at a relative residual of {residual.max():.1e} (wanted "
             f"{tol:.0e}): raise max_iter, or tol.",

@@ -1,61 +1,81 @@
 """ML-kNN: each label decided by how many of the nearest neighbours have it."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.metrics import pairwise_distances_chunked
+from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from eigenlabel.inputs.fitting import all_or_nothing
-from eigenlabel.inputs.validation import check_data, check_number
+from eigenlabel.inputs.parameters import (
+    COUNT,
+    POSITIVE,
+    CheckedBy,
+    Parameters,
+    check_parameters,
+)
+from eigenlabel.inputs.validation import check_data
+from eigenlabel.kernels.distances import distances_to
+from eigenlabel.kernels.neighbours import nearest_in_strips
 from eigenlabel.kernels.rounding import EUCLIDEAN, metric_rounding
 from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.linalg.euclidean import EuclideanDistances
-from eigenlabel.linalg.ties import nearest, precision
+from eigenlabel.linalg._types import Bools, Floats, Ints
+from eigenlabel.linalg.operators import row_blocks
+from eigenlabel.linalg.ties import precision
 
-CHUNK = 2**21  # distances held at once: small chunks stay in the caches
+SMALL = 2  # strips are this many times smaller than others: they stay in the caches
 
-SCALED_BY = {  # metrics that are Euclidean after a step of scikit-learn's
+SCALED_BY = {  # metrics that are Euclidean after a transformer of scikit-learn
     "seuclidean": "sklearn.preprocessing.StandardScaler()",
     "mahalanobis": "sklearn.decomposition.PCA(whiten=True)",
 }
 
 
-class MLkNN(ClassifierMixin, BaseEstimator):
-    """Multi-label k nearest neighbours (Zhang and Zhou, Pattern Recognition 2007).
+class MLkNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Classify by the labels of the k nearest neighbours (Zhang and Zhou 2007).
 
-    For each label, the number of neighbours that have it is compared with what that number was
-    in training, for samples with the label and without (each sample left out of its own
-    neighbours): Bayes' rule with smoothed counts gives the probability of the label.
+    For each label, the number of neighbours that have it is compared with the numbers in training,
+    for samples with the label and without (each sample left out of its own neighbours). Bayes' rule
+    with smoothed counts then yields the probability of the label.
 
-    Exact: of equally distant neighbours those with the lowest training index count, as in the
-    authors' code. Distances that differ by no more than rounding are equal: the rounding of
-    their computation in float64 and that of the features in their own type, float32 or float64.
-    Distances are computed in chunks, so memory stays bounded. Cost: n^2 distances to fit, n per
-    sample to predict. Duplicated samples are neighbours of each other at distance zero; a row of
-    zeros is a point like any other (with ``metric="cosine"`` it is at distance 1 from everything).
+    The search is exact: of equally distant neighbours those with the lowest training index count,
+    as in the authors' code. Distances that differ by no more than rounding are equal: the rounding
+    of their computation in float64 and that of the features in their own type, float32 or float64.
+    Duplicated samples are neighbours of each other at distance zero. A row of zeros is a point like
+    any other; with ``metric="cosine"`` its distance from everything is 1.
+
+    Cost: n^2 distances to fit, n per sample to predict. They are computed in strips, so that memory
+    stays bounded.
 
     Parameters
     ----------
     n_neighbors : int, default=10
-        Fewer where there are not so many other training samples.
-    smoothing : float > 0, default=1.0
+        The number of neighbours, >= 1. There are fewer if there are fewer other training samples.
+    smoothing : float, default=1.0
+        The number > 0 that is added to each count.
     metric : str or callable, default="euclidean"
         Any metric of ``sklearn.metrics.pairwise_distances`` that has no parameters, or
         "precomputed": X is then the matrix of distances to the training samples.
-    index : object or None
+    index : object or None, default=None
         An approximate index with scikit-learn's interface, ``fit(X)`` and ``kneighbors(X,
-        n_neighbors, return_distance=False)``, instead of exact distances.
+        n_neighbors, return_distance=False)``, that replaces exact distances.
 
     Attributes
     ----------
-    prior_ : (n_labels,), smoothed share of samples with each label
-    likelihood_ : (2, n_labels, k + 1), P(count of neighbours | without, with the label), k being
-        ``n_neighbors`` or, if that is less, the number of other training samples
-    classes_ : columns of a label matrix, or classes of a vector y
+    prior_ : ndarray of shape (n_labels,)
+        The smoothed share of samples with each label.
+    likelihood_ : ndarray of shape (2, n_labels, k + 1)
+        The probabilities of the number of neighbours, given that a sample has not the label and
+        that it has. k is ``n_neighbors``, or the number of other training samples if that is less.
+    classes_ : ndarray of shape (n_labels,)
+        The columns of the label matrix, or the classes of a vector y.
+    n_features_in_ : int
+        The number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the columns, if X was a frame.
 
     Examples
     --------
@@ -66,6 +86,13 @@ class MLkNN(ClassifierMixin, BaseEstimator):
     >>> model.predict_proba(data.X[150:]).shape
     (50, 4)
     """
+
+    _parameters: ClassVar[Parameters] = {
+        "n_neighbors": COUNT,
+        "smoothing": POSITIVE,
+        "metric": CheckedBy("sklearn.metrics.pairwise_distances"),
+        "index": CheckedBy("MLkNN._check_metric"),
+    }
 
     def __init__(
         self,
@@ -86,11 +113,17 @@ class MLkNN(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : dense or sparse (n_samples, n_features), or distances (n_samples, n_samples)
-        y : 0/1 label matrix, dense or sparse, or a vector of classes
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            The training samples, or their distances (n_samples, n_samples).
+        y : array or sparse matrix
+            The 0/1 label matrix (n_samples, n_labels), or a vector of classes.
+
+        Returns
+        -------
+        self : MLkNN
+            The fitted classifier.
         """
-        check_number("n_neighbors", self.n_neighbors, 1, integer=True)
-        check_number("smoothing", self.smoothing, np.finfo(float).tiny)
+        check_parameters(self)
         X = check_data(self, X, reset=True)
         self._check_metric(X)
         self._codec, Y = LabelCodec.fit(y)
@@ -117,7 +150,7 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         if isinstance(self.metric, str) and self.metric in SCALED_BY:
             raise ValueError(
                 f"metric={self.metric!r} needs parameters that come from training samples. Put "
-                f"{SCALED_BY[self.metric]} before MLkNN and take metric='euclidean'."
+                f"{SCALED_BY[self.metric]} before MLkNN and use metric='euclidean'."
             )
         if self.metric == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
@@ -125,36 +158,34 @@ class MLkNN(ClassifierMixin, BaseEstimator):
                 f"samples, got {X.shape}. Pass D(X, X) to fit and D(X_new, X) to predict."
             )
 
-    def _likelihood(self, counts: np.ndarray, among: np.ndarray) -> np.ndarray:
-        """Give the smoothed shares of each count among some samples of each label (m, k + 1)."""
+    def _likelihood(self, counts: Ints, among: Bools) -> np.ndarray:
+        """Return the smoothed shares of each count among some samples of each label (m, k + 1)."""
         k, s = self._k, float(self.smoothing)
         found = np.stack([((counts == c) & among).sum(axis=0) for c in range(k + 1)], axis=1)
-        return (s + found) / (s * (k + 1) + found.sum(axis=1, keepdims=True))
+        return np.asarray((s + found) / (s * (k + 1) + found.sum(axis=1, keepdims=True)))
 
-    def _counts(self, X: Any, training: bool = False) -> np.ndarray:
-        """Count the neighbours that have each label (n, m)."""
+    def _counts(self, X: Any, training: bool = False) -> Ints:
+        """Return the number of neighbours that have each label (n, m)."""
         if self.index is not None:
             return self._label_counts(self._approximate(X, training))
         dtype = max((X.dtype, self._X.dtype), key=precision)
-        parts, start = [], 0
-        for chunk in self._distances(X):
-            rows = slice(start, start + len(chunk))
-            if training:  # a sample is not its own neighbour
-                own = np.arange(len(chunk))
-                chunk[own, start + own] = np.inf
-            rounding = metric_rounding(self.metric, X[rows], dtype)
-            parts.append(self._label_counts(nearest(chunk, self._k, rounding)))
-            start = rows.stop
-        return np.concatenate(parts)
+        strips = nearest_in_strips(
+            self._distances(X),
+            lambda rows: metric_rounding(self.metric, X[rows], dtype),
+            row_blocks(X.shape[0], SMALL * len(self._Y)),
+            self._k,
+            training=training,
+        )
+        return np.concatenate([self._label_counts(found) for _, found in strips])
 
-    def _label_counts(self, neighbours: np.ndarray) -> np.ndarray:
-        counts = np.zeros((len(neighbours), self._Y.shape[1]), dtype=np.int32)
+    def _label_counts(self, neighbours: Ints) -> Ints:
+        counts: Any = np.zeros((len(neighbours), self._Y.shape[1]), dtype=np.int32)
         for column in neighbours.T:
             counts += self._Y[column]
-        return counts
+        return np.asarray(counts)
 
-    def _distances(self, X: Any) -> Iterator[np.ndarray]:
-        """Return the distances to the training samples, chunk by chunk, each a new array.
+    def _distances(self, X: Any) -> Callable[[slice], Floats]:
+        """Return the function of rows that computes their distances to the training samples.
 
         They are computed in float64, which also keeps squares of float32 values in range.
         """
@@ -162,40 +193,49 @@ class MLkNN(ClassifierMixin, BaseEstimator):
             D = X.toarray() if hasattr(X, "toarray") else X
             if D.min() < 0:
                 raise ValueError(
-                    f"metric='precomputed' takes distances, and {D.min():.6g} is less than 0. Are "
+                    f"metric='precomputed' means distances, and {D.min():.6g} is less than 0. Are "
                     "these similarities?"
                 )
-            return (D[rows].copy() for rows in self._chunks(X))
+            return lambda rows: np.array(D[rows])
         if self.metric not in PAIRWISE_DISTANCE_FUNCTIONS and hasattr(X, "toarray"):
             raise ValueError(
-                f"metric={self.metric!r} does not take sparse X: use 'euclidean', 'cosine' or "
+                f"metric={self.metric!r} does not support sparse X: use 'euclidean', 'cosine' or "
                 "'manhattan', or pass X.toarray()."
             )
         if isinstance(self.metric, str) and self.metric in EUCLIDEAN:
-            distances = EuclideanDistances(self._X)
-            return (distances(X[rows]) for rows in self._chunks(X))
+            to_training = distances_to(self._X, self.metric)
+            return lambda rows: to_training(X[rows])
         A, Z = (M.astype(float, copy=False) for M in (X, self._X))
-        return pairwise_distances_chunked(
-            A, Z, metric=self.metric, working_memory=8 * CHUNK / 2**20
-        )
+        whole = slice(0, A.shape[0])
 
-    def _chunks(self, X: Any) -> Iterator[slice]:
-        step = max(1, CHUNK // len(self._Y))
-        return (slice(i, i + step) for i in range(0, X.shape[0], step))
+        def distances(rows: slice) -> Floats:
+            # scikit-learn calls a callable once for each pair if both matrices are the same one.
+            some = A if rows == whole else A[rows]
+            return np.asarray(pairwise_distances(some, Z, metric=self.metric))
 
-    def _approximate(self, X: Any, training: bool) -> np.ndarray:
+        return distances
+
+    def _approximate(self, X: Any, training: bool) -> Ints:
         k = self._k + training
         found = np.asarray(self._index.kneighbors(X, n_neighbors=k, return_distance=False))
         if not training:
             return found
         own = found == np.arange(len(found))[:, None]
-        own[~own.any(axis=1), -1] = True  # an index may miss the sample itself: drop the furthest
-        return found[~own].reshape(len(found), self._k)
+        own[~own.any(axis=1), -1] = True  # the index missed the sample itself: drop the furthest
+        return np.asarray(found[~own].reshape(len(found), self._k))
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Give the probability of each label (n_samples, n_labels).
+    def predict_proba(self, X: Any) -> Floats:
+        """Predict the probability of each label, or of each class.
 
-        For a vector y, that of each class, made to sum to one.
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            The samples, or their distances (n_samples, n_training_samples) to the training samples.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_labels)
+            The probabilities. Those of classes are scaled to sum to one.
         """
         check_is_fitted(self)
         P = self._probabilities(X)
@@ -203,16 +243,28 @@ class MLkNN(ClassifierMixin, BaseEstimator):
             return P
         if self._codec.kind == "binary":
             return np.column_stack([1 - P[:, 0], P[:, 0]]) if len(self.classes_) == 2 else P
-        return P / P.sum(axis=1, keepdims=True)
+        return np.asarray(P / P.sum(axis=1, keepdims=True))
 
-    def _probabilities(self, X: Any) -> np.ndarray:
+    def _probabilities(self, X: Any) -> Floats:
         counts = self._counts(check_data(self, X, reset=False))
         labels = np.arange(counts.shape[1])
         without, have = (side[labels, counts] for side in self.likelihood_)
-        return self.prior_ * have / (self.prior_ * have + (1 - self.prior_) * without)
+        P = self.prior_ * have / (self.prior_ * have + (1 - self.prior_) * without)
+        return np.asarray(P)
 
     def predict(self, X: Any) -> Any:
-        """Give the labels that are at least as likely as not, or the likeliest class."""
+        """Predict the labels that are at least as likely as not, or the likeliest class.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            The samples, or their distances (n_samples, n_training_samples) to the training samples.
+
+        Returns
+        -------
+        Y : ndarray or sparse matrix of shape (n_samples, n_labels)
+            The label sets, sparse if y was sparse, or a vector of classes if y was one.
+        """
         check_is_fitted(self)
         P = self._probabilities(X)
         if self._codec.multilabel:

@@ -1,57 +1,89 @@
-"""A weighted sum of the views' kernels, for any method that takes one precomputed kernel."""
+"""A weighted sum of the views' kernels, for any method that accepts one precomputed kernel."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from eigenlabel.estimators.views.kernels import ViewKernelsMixin
-from eigenlabel.estimators.views.weights import (
-    RULES,
+from eigenlabel.estimators.views.kernels import (
+    VIEW_KERNEL_PARAMETERS,
+    KernelSettings,
     TrainingView,
+    fit_kernels,
+    view_kernel_tags,
+)
+from eigenlabel.estimators.views.tables import as_float
+from eigenlabel.estimators.views.weights import (
+    VIEW_WEIGHTS,
     alignments,
     common_rows,
     heldout_sum,
     minimise_quadratic,
 )
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
-from eigenlabel.inputs.validation import check_choice, check_number
-from eigenlabel.inputs.views import as_float, per_view
+from eigenlabel.inputs.parameters import POSITIVE, Parameters, check_parameters
+from eigenlabel.inputs.views import per_view, read_views
 from eigenlabel.kernels.gram import gram_matrix
 from eigenlabel.kernels.kernel import check_finite_kernel
 from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.gram_matrices import centre_gram
 from eigenlabel.linalg.memory import check_memory
 
 
-class KernelSum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMixin, BaseEstimator):
+class KernelSum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Add up the kernels of several views, weighted, into one kernel with the training samples.
 
-    ``transform`` gives ``sum_j w_j K_j(new, training)``, which estimators with
-    ``kernel="precomputed"`` take. A sample that a view lacks has kernel values zero there.
+    ``transform`` returns ``sum_j w_j K_j(new, training)``, which estimators with
+    ``kernel="precomputed"`` accept. The kernel values of a sample that is missing in a view are
+    zero there.
 
-    Cost: the kernel values, n^2 numbers in all. ``weights="alignment"`` needs n^2 V^2 operations
-    more for V views, ``weights="heldout"`` n^3 V at each of some dozen steps.
+    Cost: the kernel values, n^2 numbers in all. ``weights="alignment"`` needs n^2 V^2 more
+    operations for V views, ``weights="heldout"`` n^3 V at each of some dozen steps.
 
     Parameters
     ----------
-    weights : None, list or dict of numbers >= 0, "alignment" or "heldout"
-        1 / views each by default. "alignment": the sum with the largest centred alignment with the
-        labels' kernel Y Y' (Cortes, Mohri, Rostamizadeh, JMLR 2012), exact. "heldout": the sum
-        with the smallest leave-one-out squared error of kernel ridge regression among weights >= 0
-        that sum to one; a local minimum, no worse than equal weights or any kernel alone.
-        Learnt weights sum to one.
-    ridge : float > 0, default=0.1
-        Of that ridge regression on the sum, with an intercept.
-    kernel, gamma, degree, coef0, views, transformers
-        As in :class:`KGHA`.
+    weights : None, list or dict of float, "alignment" or "heldout", default=None
+        The weights of the kernels, numbers >= 0. None stands for 1 / n_views each. "alignment" is
+        the sum with the largest centred alignment with the labels' kernel Y Y' (Cortes et al.
+        2012), which is found exactly. "heldout" is the sum with the smallest leave-one-out squared
+        error of kernel ridge regression among weights >= 0 that sum to one; it is a local minimum
+        that is no worse than equal weights or any kernel alone. Learnt weights sum to one.
+    ridge : float, default=0.1
+        The penalty, > 0, of the ridge regression of ``weights="heldout"``, which has an intercept.
+    kernel : str, callable, list or dict, default="rbf"
+        The kernel of all views, or one by view: "linear", "poly", "rbf", "sigmoid", "cosine",
+        "laplacian", "chi2" or "intersection" (of histograms), or "precomputed". A callable takes
+        two matrices and returns the kernel matrix of their rows.
+    gamma : float, list, dict or None, default=None
+        The bandwidth of the kernels, or one by view, >= 0. None stands for 1 / (2 sigma^2) with
+        sigma the mean distance of training samples for "rbf", 1 for "chi2" and 1 / n_features for
+        the others.
+    degree : float, default=3
+        The power of the kernel "poly".
+    coef0 : float, default=1
+        The constant of the kernels "poly" and "sigmoid".
+    views : dict or None, default=None
+        The columns of each view in one matrix X, by name: a slice, positions, a mask, or the names
+        of columns of a frame. None if X is several tables (:class:`Views`, dict or list), or one
+        view.
+    transformers : transformer, dict or None, default=None
+        A transformer for all views, or one by view, that is fitted to the samples of the view
+        before its kernel.
 
     Attributes
     ----------
-    weights_ : (n_views,)
-    view_names_ : of the views, in order
-    views_ : dict of the fitted views
+    weights_ : ndarray of shape (n_views,)
+        The weights of the kernels.
+    view_names_ : tuple of str
+        The names of the views, in order.
+    views_ : dict
+        The fitted views by name, with the attributes ``kernel`` and ``transformer``.
+    n_features_in_ : int
+        The number of columns of X, or of all tables together.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the columns, if X was a frame.
 
     Examples
     --------
@@ -68,7 +100,11 @@ class KernelSum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMi
     (50, 6)
     """
 
-    approximation = None  # a sum of feature maps would not be one kernel matrix
+    _parameters: ClassVar[Parameters] = {
+        "weights": VIEW_WEIGHTS,
+        "ridge": POSITIVE,
+        **VIEW_KERNEL_PARAMETERS,
+    }
 
     def __init__(
         self,
@@ -93,85 +129,94 @@ class KernelSum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewKernelsMi
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> "KernelSum":
-        """Settle the kernels of X and find their weights; y is needed for weights that are learnt.
+        """Settle the kernels of X and find their weights.
 
         Parameters
         ----------
-        X : dense or sparse (n_samples, n_features), or Views, dict or list of such or of kernels
-        y : 0/1 label matrix (n_samples, n_labels), dense or sparse, or a vector of classes
+        X : array, sparse matrix, frame, Views, dict or list
+            The training samples (n_samples, n_features), several tables of them, or kernels.
+        y : array or sparse matrix, default=None
+            The 0/1 label matrix (n_samples, n_labels), or a vector of classes. It is needed for
+            weights that are learnt.
+
+        Returns
+        -------
+        self : KernelSum
+            The fitted transformer.
         """
-        check_number("ridge", self.ridge, np.finfo(float).tiny)
-        self._check_views()
-        views = self._read_views(X, reset=True)
-        self._n = len(views)
-        training = []
-        for name, samples, rows in self._settle_views(views):
-            training.append(TrainingView(rows, self.views_[name].kernel, samples, None))
-            if self.views_[name].columns is None:
-                self.views_[name].X = as_float(samples)
+        check_parameters(self)
+        parts, self._layout = read_views(self, X, self.views, kernel=self.kernel)
+        settings = KernelSettings(
+            self.kernel, self.gamma, self.degree, self.coef0, self.transformers
+        )
+        self.views_, training = fit_kernels(parts, settings, keep_samples=True)
+        self.view_names_ = self._layout.names
         self._rows = [view.rows for view in training]
         self.weights_ = self._find_weights(training, y)
         return self
 
-    def _find_weights(self, training: list[TrainingView], y: Any) -> np.ndarray:
+    def _find_weights(self, training: list[TrainingView], y: Any) -> Floats:
+        equal = np.full(len(training), 1 / len(training))
         if self.weights is None:
-            return np.full(len(training), 1 / len(training))
+            return equal
         if not isinstance(self.weights, str):
             given = per_view("weights", self.weights, self.view_names_)
-            for value in given.values():
-                check_number("weights", value, 0)
             return np.array([float(value) for value in given.values()])
-        check_choice("weights", self.weights, RULES)
         _, Y = LabelCodec.fit(y)
-        check_consistent_length(np.empty(self._n), Y)
+        check_consistent_length(np.empty(self._layout.n_samples), Y)
         T = Y.astype(float)
         if self.weights == "alignment":
             found = minimise_quadratic(*alignments(training, T))
         else:
             found = self._heldout(training, T)
-        equal = np.full(len(training), 1 / len(training))
-        return found / found.sum() if found.any() else equal
+        return np.asarray(found / found.sum()) if found.any() else equal
 
-    def _heldout(self, training: list[TrainingView], T: np.ndarray) -> np.ndarray:
-        common = common_rows(training, self._n)
+    def _heldout(self, training: list[TrainingView], T: Floats) -> Floats:
+        common = common_rows(training, len(T))
         check_memory(len(common), "kernel matrices of all views")
         kernels = []
-        for name, view in zip(self.view_names_, training, strict=True):
+        for view in training:
             place = np.searchsorted(view.rows, common)
-            where = f"view {name!r}"
+            where = f"view {view.name!r}"
             K = gram_matrix(view.kernel, view.samples, f"kernel matrix of {where}", where).K
             kernels.append(centre_gram(K[np.ix_(place, place)], None)[0])
         return heldout_sum(kernels, T[common] - T[common].mean(axis=0), self.ridge)
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Give the weighted sum of kernels with the training samples.
+    def transform(self, X: Any) -> Floats:
+        """Compute the weighted sum of kernels with the training samples.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, Views, dict or list
+            The samples (n_samples, n_features), several tables of them, or kernels with the
+            training samples.
 
         Returns
         -------
-        (n_samples, n_training_samples)
+        K : ndarray of shape (n_samples, n_training_samples)
+            The kernel values. They are zero for a sample that no view has.
         """
         check_is_fitted(self)
-        views = self._read_views(X, reset=False)
-        out = np.zeros((len(views), self._n))
-        tables = zip(self._tables(views), self._rows, self.weights_, strict=True)
-        for (name, table, here), rows, weight in tables:
-            if here.any() and weight:
-                fitted = self.views_[name]
-                samples = fitted.prepare(table, name)
+        parts = self._layout.read(self, X)
+        out = np.zeros((len(parts[0].here), self._layout.n_samples))
+        for part, rows, weight in zip(parts, self._rows, self.weights_, strict=True):
+            if part.here.any() and weight:
+                fitted = self.views_[part.name]
+                samples = fitted.prepare(part)
                 if fitted.X is not None:
                     samples = as_float(samples)
-                out[np.ix_(here, rows)] += weight * fitted.kernel(samples, fitted.X)
+                out[np.ix_(part.here, rows)] += weight * fitted.kernel(samples, fitted.X)
         with np.errstate(over="ignore"):
-            out = out.astype(self._dtype, copy=False)
+            out = out.astype(self._layout.dtype, copy=False)
         check_finite_kernel(out, self.kernel, "these samples")
         return out
 
     @property
     def _n_features_out(self) -> int:
-        return self._n
+        return self._layout.n_samples
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = view_kernel_tags(super().__sklearn_tags__(), self.views, self.kernel)
         tags.target_tags.required = isinstance(self.weights, str)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

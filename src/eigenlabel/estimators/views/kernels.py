@@ -1,6 +1,6 @@
-"""The kernel of each view: columns or tables in, kernels with settled parameters out."""
+"""The kernel of each view: columns or tables become kernels with settled parameters."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,136 +8,181 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics.pairwise import KERNEL_PARAMS
 
-from eigenlabel.inputs.validation import check_choice
-from eigenlabel.inputs.views import (
+from eigenlabel.estimators.views.tables import (
+    VIEW_PARAMETERS,
     FittedTable,
-    Views,
-    ViewsMixin,
     as_float,
-    is_precomputed,
-    per_view,
+    check_pairs,
+    fresh_transformers,
+    view_tags,
 )
+from eigenlabel.inputs.parameters import ByView, Choice, Declaration
+from eigenlabel.inputs.views import Part, per_view
 from eigenlabel.kernels.kernel import HISTOGRAMS, KERNEL_PARAMETERS, Kernel
 from eigenlabel.kernels.meka import MEKA
+from eigenlabel.linalg._types import Ints
 
 LINEAR = Kernel("linear")
-APPROXIMATIONS = {"nystrom": {"n_blocks": 1}, "meka": {}}
+APPROXIMATIONS = {"nystrom": 1, "meka": 10}  # MEKA with this number of blocks
+
+# What an estimator with a kernel for each view declares.
+VIEW_KERNEL_PARAMETERS: Mapping[str, Declaration] = {
+    "kernel": ByView(KERNEL_PARAMETERS["kernel"]),
+    "gamma": ByView(KERNEL_PARAMETERS["gamma"]),
+    "degree": KERNEL_PARAMETERS["degree"],
+    "coef0": KERNEL_PARAMETERS["coef0"],
+    **VIEW_PARAMETERS,
+}
 
 
 @dataclass
-class FittedView(FittedTable):
-    """What prediction needs of one view.
+class KernelView(FittedTable):
+    """What kernel values of new samples need of one view.
+
+    ``X`` is None if new samples are not compared with training samples: if the kernel is linear
+    (unless the model asks for them), precomputed, or replaced by features.
 
     Attributes
     ----------
-    kernel : with its parameters settled
-    features : the fitted transformer that stands for the kernel, or None
-    X : training samples, None if the kernel is linear or precomputed
-    coef : (samples, p) dual coefficients, or (features, p) weights
-    intercept : (p,)
+    kernel : Kernel
+        The kernel, with its parameters settled.
+    features : transformer or None
+        The fitted map to features that replace the kernel.
     """
 
     kernel: Kernel = LINEAR
     features: Any = None
-    coef: np.ndarray | None = None
-    intercept: np.ndarray | None = None
 
     @property
     def sample_kernel(self) -> Kernel:
-        """The kernel of samples as ``prepare`` gives them."""
+        """The kernel of prepared samples: linear if they are features."""
         return self.kernel if self.features is None else LINEAR
 
-    def prepare(self, table: Any, name: str) -> Any:
-        """Select, transform and map a table's columns as in fit."""
-        table = super().prepare(table, name)
+    def prepare(self, part: Part) -> Any:
+        """Select, transform and map the columns of a table as in fit."""
+        table = super().prepare(part)
         if self.features is not None:
             table = np.asarray(self.features.transform(as_float(table)))
         return table
 
-    def embed(self, table: Any, name: str) -> np.ndarray:
-        """Give the scores (n, p) that this view predicts."""
-        table = self.prepare(table, name)
-        if self.X is not None:
-            return self.kernel.product(as_float(table), self.X, self.coef) + self.intercept
-        return np.asarray(table @ self.coef) + self.intercept
 
+@dataclass(frozen=True)
+class TrainingView:
+    """The training samples of one view: ``kernel(samples, samples)`` is their kernel matrix.
 
-class ViewKernelsMixin(ViewsMixin):
-    """Settle a kernel per view.
-
-    Expects the parameters kernel, gamma, degree, coef0, views, transformers, approximation.
+    Attributes
+    ----------
+    name : str
+        The name of the view.
+    rows : (n_view_samples,) array of int
+        The samples that the view has.
+    kernel : Kernel
+        The kernel of the prepared samples.
+    samples : array or sparse matrix
+        The prepared samples.
     """
 
-    def _settle_views(self, views: Views) -> list[tuple[str, Any, np.ndarray]]:
-        """Fit ``views_``; list name, prepared samples and rows of what is there, view by view."""
-        names = self.view_names_
-        given = {
-            what: per_view(what, getattr(self, what), names)
-            for what in ("kernel", "gamma", "approximation")
-        }
-        transformers = self._fresh_transformers()
-        for name in names:
-            for what in ("kernel", "gamma"):
-                KERNEL_PARAMETERS[what].check(what, given[what][name])
-        for what in ("degree", "coef0"):
-            KERNEL_PARAMETERS[what].check(what, getattr(self, what))
-        self.views_, found = {}, []
-        for name, table, here in self._training_tables(views):
-            choice = {what: given[what][name] for what in given}
-            settle = self._precomputed if is_precomputed(choice["kernel"]) else self._settle
-            self.views_[name], samples = settle(
-                name, table, views.rows[here], choice, transformers.get(name)
-            )
-            found.append((name, samples, np.flatnonzero(here)))
-        return found
+    name: str
+    rows: Ints
+    kernel: Kernel
+    samples: Any
 
-    def _precomputed(
-        self, name: str, table: Any, rows: np.ndarray, given: dict[str, Any], transformer: Any
-    ) -> tuple[FittedView, Any]:
-        more = given["approximation"] if transformer is None else transformer
-        self._check_pairs(name, table, rows, more)
-        fitted = FittedView(table.shape[1], columns=rows, kernel=Kernel("precomputed"))
-        return fitted, fitted.prepare(table, name)
-
-    def _settle(
-        self,
-        name: str,
-        table: Any,
-        rows: np.ndarray,  # noqa: ARG002
-        given: dict[str, Any],
-        transformer: Any,
-    ) -> tuple[FittedView, Any]:
-        width = table.shape[1]
-        if transformer is not None:
-            table = transformer.fit_transform(table)
-        kernel = Kernel(given["kernel"], given["gamma"], self.degree, self.coef0).settle(table)
-        fitted = FittedView(width, transformer, kernel=kernel)
-        if kernel.linear:
-            return fitted, table
-        table = as_float(table)
-        if given["approximation"] is None:
-            fitted.X = table
-            return fitted, table
-        chosen = given["approximation"]
-        if isinstance(chosen, str):
-            check_choice("approximation", chosen, tuple(APPROXIMATIONS))
-            chosen = MEKA(**APPROXIMATIONS[chosen], random_state=self.random_state)
-        fitted.features = _approximation(chosen, kernel, name)
-        return fitted, np.asarray(fitted.features.fit_transform(table))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        given = self.kernel.values() if isinstance(self.kernel, Mapping) else [self.kernel]
-        named = {kernel for kernel in given if isinstance(kernel, str)}
-        tags.input_tags.pairwise = self._one_precomputed()
-        tags.input_tags.positive_only = bool(named & set(HISTOGRAMS))
-        tags.input_tags.sparse = "chi2" not in named
-        tags.input_tags.allow_nan = self.views is not None
-        return tags
+    @property
+    def linear(self) -> bool:
+        """Whether the kernel is the inner product of the samples."""
+        return self.kernel.linear
 
 
-def _approximation(transformer: Any, kernel: Kernel, view: str) -> Any:
-    """Give a fresh feature map with the view's kernel."""
+@dataclass(frozen=True)
+class KernelSettings:
+    """The parameters of an estimator that concern the kernels of its views.
+
+    Attributes
+    ----------
+    kernel : str, callable, mapping or sequence
+        The kernel of each view.
+    gamma : float, None, mapping or sequence
+        The bandwidth of each view.
+    degree : float
+        The power of "poly".
+    coef0 : float
+        The constant of "poly" and "sigmoid".
+    transformers : transformer, mapping or None
+        What is fitted to the samples of each view before its kernel.
+    approximation : str, transformer, None, mapping or sequence
+        What replaces the kernel of each view by features.
+    random_state : int, RandomState or None
+        The seed of a named approximation.
+    """
+
+    kernel: Any
+    gamma: Any
+    degree: float
+    coef0: float
+    transformers: Any
+    approximation: Any = None
+    random_state: Any = None
+
+
+def fit_kernels(
+    parts: Sequence[Part], settings: KernelSettings, *, keep_samples: bool = False
+) -> tuple[dict[str, KernelView], list[TrainingView]]:
+    """Fit the transformers and settle the kernel of each view.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        The training samples of each view.
+    settings : KernelSettings
+        The parameters of the estimator.
+    keep_samples : bool
+        Whether training samples are kept for a linear kernel too.
+    """
+    names = [part.name for part in parts]
+    kernels, gammas, maps = (
+        per_view(what, getattr(settings, what), names)
+        for what in ("kernel", "gamma", "approximation")
+    )
+    transformers = fresh_transformers(settings.transformers, names)
+    views, training = {}, []
+    for part, name in zip(parts, names, strict=True):
+        transformer = transformers.get(name)
+        kernel = Kernel(kernels[name], gammas[name], settings.degree, settings.coef0)
+        if kernel.precomputed:
+            check_pairs("kernel", part, maps[name] if transformer is None else transformer)
+            view = KernelView(part.table.shape[1], columns=part.source, kernel=kernel)
+            samples = view.prepare(part)
+        else:
+            samples = part.table if transformer is None else transformer.fit_transform(part.table)
+            view = KernelView(part.table.shape[1], transformer, kernel=kernel.settle(samples))
+            samples = _compare(view, samples, name, maps[name], settings.random_state)
+            if keep_samples:
+                view.X = as_float(samples)
+        views[name] = view
+        training.append(TrainingView(name, part.rows, view.sample_kernel, samples))
+    return views, training
+
+
+def _compare(view: KernelView, samples: Any, name: str, chosen: Any, random_state: Any) -> Any:
+    """Set what new samples are compared with, and return the training samples or their features.
+
+    A linear kernel needs neither; an approximation is a map to features.
+    """
+    if view.kernel.linear:
+        return samples
+    samples = as_float(samples)
+    if chosen is None:
+        view.X = samples
+        return samples
+    if isinstance(chosen, str):
+        Choice(*APPROXIMATIONS).check("approximation", chosen)
+        chosen = MEKA(n_blocks=APPROXIMATIONS[chosen], random_state=random_state)
+    view.features = _with_kernel(chosen, view.kernel, name)
+    return np.asarray(view.features.fit_transform(samples))
+
+
+def _with_kernel(transformer: Any, kernel: Kernel, view: str) -> Any:
+    """Return an unfitted copy of a feature map that has the kernel of the view."""
     known = transformer.get_params() if hasattr(transformer, "get_params") else {}
     if "kernel" not in known or not hasattr(transformer, "transform"):
         raise TypeError(
@@ -149,3 +194,8 @@ def _approximation(transformer: Any, kernel: Kernel, view: str) -> Any:
     own = KERNEL_PARAMS[kernel.name]
     settled = {what: getattr(kernel, what) for what in ("gamma", "degree", "coef0") if what in own}
     return clone(transformer).set_params(kernel=kernel.name, **settled)
+
+
+def view_kernel_tags(tags: Any, columns: Any, kernel: Any) -> Any:
+    """Set the tags of an estimator that depend on the kernels of its views, and return them."""
+    return view_tags(tags, columns, kernel, HISTOGRAMS, dense=("chi2",))

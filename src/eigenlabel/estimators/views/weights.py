@@ -1,77 +1,76 @@
-"""Non-negative weights of views: how much each one has to say about the labels."""
+"""Non-negative weights of views: how much each view contributes to predictions of the labels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize, nnls
 
-from eigenlabel.inputs.validation import check_choice, check_number
+from eigenlabel.estimators.views.kernels import TrainingView
+from eigenlabel.inputs.parameters import NOT_NEGATIVE, ByView, Maybe, WordOr
 from eigenlabel.inputs.views import per_view
-from eigenlabel.kernels.kernel import Kernel
+from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.hats import Hat
 from eigenlabel.linalg.operators import row_blocks
 
 RULES = ("alignment", "heldout")
-
-
-@dataclass(frozen=True)
-class TrainingView:
-    """One view of the training samples.
-
-    Attributes
-    ----------
-    rows : samples that the view has
-    kernel, samples : ``kernel(samples, samples)`` is its kernel matrix
-    hat : of ridge regression on it
-    """
-
-    rows: np.ndarray
-    kernel: Kernel
-    samples: Any
-    hat: Hat
+VIEW_WEIGHTS = Maybe(WordOr(RULES, ByView(NOT_NEGATIVE)))  # the declaration of view_weights
 
 
 def find_weights(
-    given: Any, names: Sequence[str], views: Sequence[TrainingView], T: np.ndarray
-) -> np.ndarray:
-    """Give the weights of views (V,), of mean one, by a rule or as they are given."""
+    given: Any, training: Sequence[TrainingView], hats: Sequence[Hat], T: Floats
+) -> Floats:
+    """Return the weights of views (V,), of mean one, by a rule or as passed in.
+
+    Parameters
+    ----------
+    given : None, "alignment", "heldout", mapping or sequence
+        The parameter ``view_weights``; None stands for equal weights.
+    training : sequence of TrainingView
+        The training samples.
+    hats : sequence of Hat
+        The hat matrices of ridge regression on the views.
+    T : (n_samples, n_labels) array
+        The 0/1 labels.
+    """
     if given is None:
-        return np.ones(len(names))
+        return np.ones(len(training))
     if isinstance(given, str):
-        check_choice("view_weights", given, RULES)
-        rule = aligned_weights if given == "alignment" else heldout_weights
-        return to_mean_one(rule(views, T))
-    spread = per_view("view_weights", given, names)
-    for value in spread.values():
-        check_number("view_weights", value, 0)
-    weights = np.array([float(spread[name]) for name in names])
+        if given == "alignment":
+            return to_mean_one(aligned_weights(training, T))
+        return to_mean_one(heldout_weights(training, hats, T))
+    return to_mean_one(given_weights(given, [view.name for view in training]))
+
+
+def given_weights(given: Any, names: Sequence[str]) -> Floats:
+    """Return the weights of views (V,) that a user passed; raise ValueError if all are zero."""
+    by_name = per_view("view_weights", given, names)
+    weights = np.array([float(by_name[name]) for name in names])
     if not weights.any():
         raise ValueError("view_weights are all zero: one at least must be positive.")
-    return to_mean_one(weights)
+    return weights
 
 
-def to_mean_one(weights: np.ndarray) -> np.ndarray:
-    """Scale weights to a mean of one; all zero become all one, for nothing tells views apart."""
-    return weights / weights.mean() if weights.any() else np.ones_like(weights)
+def to_mean_one(weights: Floats) -> Floats:
+    """Scale weights to a mean of one; if all weights are zero, return equal weights."""
+    return np.asarray(weights / weights.mean()) if weights.any() else np.ones_like(weights)
 
 
-def common_rows(views: Sequence[TrainingView], n: int) -> np.ndarray:
-    """List the samples that every view has."""
+def common_rows(views: Sequence[TrainingView], n: int) -> Ints:
+    """Return the samples that every view has; raise ValueError if there are fewer than two."""
     common = np.arange(n)
     for view in views:
         common = np.intersect1d(common, view.rows, assume_unique=True)
     if len(common) < 2:
         raise ValueError(
             f"Weights are found on samples that every view has, and there are {len(common)}: "
-            "give them as numbers."
+            "pass them as numbers."
         )
     return common
 
 
-def minimise_quadratic(M: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Give v >= 0 with the smallest ``v'M v - 2 a'v``, M positive semi-definite."""
+def minimise_quadratic(M: Floats, a: Floats) -> Floats:
+    """Return v >= 0 with the smallest ``v'M v - 2 a'v``, M positive semi-definite."""
     lam, Q = np.linalg.eigh((M + M.T) / 2)
     keep = lam > max(lam[-1], 0.0) * len(M) * np.finfo(float).eps
     if not keep.any():
@@ -80,17 +79,17 @@ def minimise_quadratic(M: np.ndarray, a: np.ndarray) -> np.ndarray:
     return np.asarray(nnls(root[:, None] * Q[:, keep].T, (Q[:, keep].T @ a) / root)[0])
 
 
-def _strip(view: TrainingView, samples: Any, place: np.ndarray, rows: slice) -> np.ndarray:
-    """Give some rows of the kernel matrix of the chosen samples."""
+def _strip(view: TrainingView, samples: Any, place: Ints, rows: slice) -> Floats:
+    """Return some rows of the kernel matrix of the chosen samples."""
     K = view.kernel(samples[rows], samples)
-    return K[:, place] if view.kernel.name == "precomputed" else K
+    return K[:, place] if view.kernel.precomputed else K
 
 
-def alignments(views: Sequence[TrainingView], T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the inner products of centred kernels (V, V), and theirs with that of the labels (V,).
+def alignments(views: Sequence[TrainingView], T: Floats) -> tuple[Floats, Floats]:
+    """Return the inner products of centred kernels (V, V), and theirs with the labels' kernel (V,).
 
-    Frobenius products, from one pass over strips of the kernel matrices; n^2 V^2 operations and
-    the kernel values, no n x n matrix.
+    They are Frobenius products, from one pass over strips of the kernel matrices. Cost: the kernel
+    values and n^2 V^2 operations; no n x n matrix.
     """
     common = common_rows(views, len(T))
     n, count = len(common), len(views)
@@ -111,13 +110,13 @@ def alignments(views: Sequence[TrainingView], T: np.ndarray) -> tuple[np.ndarray
                 products[i, j] += float(np.einsum("ij,ij->", k, K[j]))
     products = products + np.tril(products, -1).T
     means = row_means.mean(axis=1)
-    # |K - r1' - 1r' + g|: what centring takes away, summed.
+    # The centred kernel is K - r1' - 1r' + g: this is the sum of what centring subtracts.
     products += n**2 * np.outer(means, means) - 2 * n * (row_means @ row_means.T)
     return products, labels
 
 
-def aligned_weights(views: Sequence[TrainingView], T: np.ndarray) -> np.ndarray:
-    """Weigh kernels of unit norm so that their sum is best aligned with that of the labels.
+def aligned_weights(views: Sequence[TrainingView], T: Floats) -> Floats:
+    """Return the weights of kernels of unit norm whose sum is best aligned with the labels' kernel.
 
     Centred alignment, ``<sum_j w_j K_j, T T'> / |sum_j w_j K_j|`` over w >= 0, is a quadratic
     problem (Cortes, Mohri, Rostamizadeh, JMLR 2012).
@@ -128,8 +127,8 @@ def aligned_weights(views: Sequence[TrainingView], T: np.ndarray) -> np.ndarray:
     return minimise_quadratic(M / np.outer(norms, norms), a / norms)
 
 
-def heldout_weights(views: Sequence[TrainingView], T: np.ndarray) -> np.ndarray:
-    """Weigh the views' leave-one-out predictions of the labels so that their sum fits best.
+def heldout_weights(views: Sequence[TrainingView], hats: Sequence[Hat], T: Floats) -> Floats:
+    """Return the weights of the views' leave-one-out predictions whose sum fits the labels best.
 
     With H the hat matrix and h its diagonal, they are ``(H T - h T) / (1 - h)``.
     """
@@ -137,25 +136,25 @@ def heldout_weights(views: Sequence[TrainingView], T: np.ndarray) -> np.ndarray:
     mean = T.mean(axis=0)
     right = T[common] - mean
     predicted = []
-    for view in views:
-        h = view.hat.diagonal()[:, None]
+    for view, hat in zip(views, hats, strict=True):
+        h = hat.diagonal()[:, None]
         own = T[view.rows] - mean
-        left_out = (view.hat.apply(own) - h * own) / np.maximum(1.0 - h, np.finfo(float).eps)
+        left_out = (hat.apply(own) - h * own) / np.maximum(1.0 - h, np.finfo(float).eps)
         predicted.append(left_out[np.searchsorted(view.rows, common)].ravel())
     S = np.array(predicted)
     return minimise_quadratic(S @ S.T, S @ right.ravel())
 
 
 def loo_error(
-    weights: np.ndarray, kernels: Sequence[np.ndarray], T: np.ndarray, ridge: float
-) -> tuple[float, np.ndarray]:
-    """Give the leave-one-out squared error of kernel ridge regression, and its gradient (V,).
+    weights: Floats, kernels: Sequence[Floats], T: Floats, ridge: float
+) -> tuple[float, Floats]:
+    """Return the leave-one-out squared error of kernel ridge regression, and its gradient (V,).
 
     For ``K = sum_j w_j K_j`` of centred kernels, with an intercept: residuals are
     ``(R T)_i / R_ii``, ``R = (K + c I)^-1 - 11' / (c n)``. Cost: n^3 a kernel.
     """
     n = len(T)
-    K = sum(w * k for w, k in zip(weights, kernels, strict=True))
+    K: Any = sum(w * k for w, k in zip(weights, kernels, strict=True))
     R = np.linalg.inv(K + ridge * np.eye(n)) - 1 / (ridge * n)
     RT, r = R @ T, np.diag(R)[:, None]
     E = RT / r
@@ -167,30 +166,34 @@ def loo_error(
     return float(np.sum(E * E)) / T.size, gradient / T.size
 
 
-def heldout_sum(kernels: Sequence[np.ndarray], T: np.ndarray, ridge: float) -> np.ndarray:
-    """Give weights >= 0 of sum one of centred kernels whose sum predicts left-out labels best.
+def heldout_sum(kernels: Sequence[Floats], T: Floats, ridge: float) -> Floats:
+    """Return weights >= 0 of sum one of centred kernels whose sum predicts left-out labels best.
 
-    A local minimum, found from the best of equal weights and each kernel alone, and never worse
-    than those.
+    They are a local minimum, found from the best of equal weights and each kernel alone, and never
+    worse than those.
     """
     size = np.array([np.trace(k) for k in kernels])
     telling = np.flatnonzero(size > size.max() * len(T) * np.finfo(float).eps)  # not constant
     weights = np.zeros(len(kernels))
     if not len(telling):
         return weights
-    arguments = ([kernels[j] for j in telling], T, ridge)
-    m = len(telling)
+    chosen = [kernels[j] for j in telling.tolist()]
+
+    def error(w: Floats) -> tuple[float, Floats]:
+        return loo_error(w, chosen, T, ridge)
+
+    m = len(chosen)
     starts = [np.full(m, 1 / m), *np.eye(m)]
-    start = min(starts, key=lambda w: loo_error(w, *arguments)[0])
+    start = min(starts, key=lambda w: error(w)[0])
+    sum_one: Any = {"type": "eq", "fun": lambda w: w.sum() - 1, "jac": np.ones_like}
     found = minimize(
-        loo_error,
+        error,
         start,
-        arguments,
         jac=True,
         bounds=[(0.0, 1.0)] * m,
-        constraints={"type": "eq", "fun": lambda w: w.sum() - 1, "jac": np.ones_like},
+        constraints=sum_one,
         options={"maxiter": 100, "ftol": 1e-12},
     )
     moved = np.maximum(found.x, 0.0) / np.maximum(found.x, 0.0).sum()
-    weights[telling] = min(start, moved, key=lambda w: loo_error(w, *arguments)[0])
+    weights[telling] = min(start, moved, key=lambda w: error(w)[0])
     return weights
