@@ -1,11 +1,13 @@
 """Declarations of parameters: what they accept, what they say otherwise, and who has them."""
 
+import inspect
 import pickle
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
+import eigenlabel
 from eigenlabel import (
     KGHA,
     ASOClassifier,
@@ -21,6 +23,7 @@ from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.inputs.parameters import (
     ByView,
     Choice,
+    ColumnsByView,
     Flag,
     Integer,
     Jobs,
@@ -30,6 +33,7 @@ from eigenlabel.inputs.parameters import (
     ParameterTypeError,
     ParameterValueError,
     Several,
+    WordOr,
     check_number,
     check_parameters,
 )
@@ -46,6 +50,11 @@ ACCEPTED = [
     (Maybe(Integer(1)), None),
     (OrCallable(Choice("a")), len),
     (ByView(Number(0)), {"x": 1.0, "y": 0}),
+    (ByView(Number(0)), [1.0, 0]),
+    (ColumnsByView(), None),
+    (ColumnsByView(), {"x": slice(0, 3)}),
+    (WordOr(("a",), Number(0)), "a"),
+    (WordOr(("a",), Number(0)), 2),
     (Several(Number(0)), np.array([1.0, 2.0])),
     (Jobs(), -1),
 ]
@@ -74,6 +83,11 @@ REJECTED = [
     (Maybe(Integer(1)), 0, ParameterValueError, "p must be an integer >= 1, got 0."),
     (OrCallable(Choice("a")), 3, ParameterValueError, "p must be one of 'a', got 3."),
     (ByView(Number(0)), {"x": -1}, ParameterValueError, "p must be a number >= 0, got -1."),
+    (ByView(Number(0)), (1, -1), ParameterValueError, "p must be a number >= 0, got -1."),
+    (ColumnsByView(), {}, ParameterTypeError, "p must be a dict of names -> columns, got {}."),
+    (ColumnsByView(), [0, 1], ParameterTypeError, "p must be a dict of names -> columns"),
+    (WordOr(("a",), Number(0)), "b", ParameterValueError, "p must be one of 'a', got 'b'."),
+    (WordOr(("a",), Number(0)), -1, ParameterValueError, "p must be a number >= 0, got -1."),
     (Several(Number(0)), [], ParameterValueError, "p is empty: pass at least one value."),
     (Several(Number(0)), "12", ParameterTypeError, "p must be a sequence, got '12'."),
     (Several(Number(0)), 1.0, ParameterTypeError, "p must be a sequence, got 1.0."),
@@ -191,3 +205,29 @@ def test_integers_beyond_64_bits_are_compared(data):
 def test_parameters_that_leave_the_range_of_floats_raise_an_error(model, data):
     with pytest.raises(ValueError, match=r"at most 1e\+150 in absolute value, got 1e\+"):
         model.fit(data.X, data.Y)
+
+
+ROOMS = ("agreement", "graphs", "neighbours", "views")
+
+
+def estimators_of(rooms):
+    """Return the public estimators of some rooms of ``eigenlabel.estimators``."""
+    public = [getattr(eigenlabel, name) for name in eigenlabel.__all__]
+    found = [t for t in public if inspect.isclass(t) and issubclass(t, BaseEstimator)]
+    prefixes = tuple(f"eigenlabel.estimators.{room}." for room in rooms)
+    return [thing for thing in found if thing.__module__.startswith(prefixes)]
+
+
+@pytest.mark.parametrize("estimator", estimators_of(ROOMS))
+def test_an_estimator_declares_exactly_the_parameters_of_its_init(estimator):
+    assert set(estimator._parameters) == set(inspect.signature(estimator).parameters)
+
+
+@pytest.mark.parametrize("estimator", estimators_of(ROOMS))
+def test_the_default_parameters_are_allowed(estimator):
+    check_parameters(estimator())
+
+
+def test_every_room_has_an_estimator():
+    for room in ROOMS:
+        assert estimators_of([room])
