@@ -3,12 +3,19 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.kernel_approximation import Nystroem
+from sklearn.metrics.pairwise import chi2_kernel
 
 from eigenlabel import (
+    CCA,
+    KGHA,
+    MDDM,
+    MEKA,
     SharedSubspaceClassifier,
     SharedSubspaceClassifierCV,
 )
 from eigenlabel.datasets import make_shared_subspace
+from eigenlabel.kernels.kernel import intersection_kernel
 
 
 @pytest.fixture
@@ -102,3 +109,44 @@ def test_kernels_that_overflow_raise_an_error():
     poly.fit(X.astype(np.float32), DATA.Y)
     with pytest.raises(ValueError, match=r"on these samples\. Rescale X"):
         poly.predict(with_one(1e25, np.float32))
+
+
+def test_kernels_of_histograms(rng):
+    X, Z = rng.random((12, 5)), rng.random((7, 5))
+    wanted = np.array([[np.minimum(x, z).sum() for z in Z] for x in X])
+    np.testing.assert_allclose(intersection_kernel(X, Z), wanted, atol=1e-12)
+    np.testing.assert_allclose(
+        intersection_kernel(sp.csr_array(X), sp.csr_array(Z)), wanted, atol=1e-12
+    )
+    Y = rng.integers(0, 2, (12, 3))
+    for name, K in (("intersection", intersection_kernel), ("chi2", chi2_kernel)):
+        named = KGHA(kernel=name).fit(X, Y).decision_function(Z)
+        given = KGHA(kernel="precomputed").fit(K(X, X), Y).decision_function(K(Z, X))
+        np.testing.assert_allclose(named, given, atol=1e-10)
+        for features in (MEKA(12, n_landmarks=12, random_state=0), Nystroem(n_components=12)):
+            mapped = KGHA(kernel=name, approximation=features).fit(X, Y).decision_function(X)
+            exact = KGHA(kernel=name).fit(X, Y).decision_function(X)
+            np.testing.assert_allclose(mapped, exact, atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["intersection", "chi2"])
+def test_methods_with_one_kernel_accept_histograms(rng, kernel):
+    X, Z, Y = rng.random((30, 5)), rng.random((7, 5)), rng.integers(0, 2, (30, 3))
+    K = {"intersection": intersection_kernel, "chi2": chi2_kernel}[kernel]
+    for method in (SharedSubspaceClassifier, MDDM, CCA):
+        named = method(kernel=kernel, n_components=2).fit(X, Y)
+        given = method(kernel="precomputed", n_components=2).fit(K(X, X), Y)
+        if method is SharedSubspaceClassifier:
+            found, wanted = named.decision_function(Z), given.decision_function(K(Z, X))
+        else:
+            found, wanted = named.transform(Z), given.transform(K(Z, X))
+        np.testing.assert_allclose(found, wanted, atol=1e-10)
+        with pytest.raises(ValueError, match=r"values >= 0|negative values"):
+            method(kernel=kernel).fit(-X, Y)
+        assert method(kernel=kernel).__sklearn_tags__().input_tags.positive_only
+    if kernel == "intersection":
+        sparse = SharedSubspaceClassifier(kernel=kernel).fit(sp.csr_array(X), Y)
+        dense = SharedSubspaceClassifier(kernel=kernel).fit(X, Y)
+        np.testing.assert_allclose(
+            sparse.decision_function(sp.csr_array(Z)), dense.decision_function(Z), atol=1e-10
+        )

@@ -1,4 +1,4 @@
-"""KGHA against its objective written out, the paper's sweeps, ridge regression and CCA."""
+"""KGHA: the eigenproblem, its constraints, decoding, missing views and difficult data."""
 
 import warnings
 
@@ -8,13 +8,11 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
-from eigenlabel import KGHA, MEKA, KernelRidgeTagger
-from eigenlabel.datasets import make_shared_subspace
+from eigenlabel import KGHA
 from eigenlabel.linalg import agreement, hats
 from eigenlabel.linalg.operators import CentredOperator
 from eigenlabel.thresholds import Top
@@ -106,6 +104,8 @@ SETTING = {
     "trade_off": 0.7,
     "label_ridge": 0.3,
 }
+
+
 NUMBERS = ([0.5, 0.02], 0.7, 0.3)
 
 
@@ -227,7 +227,7 @@ def test_the_paper_to_the_letter(data, rng):
         np.testing.assert_allclose((scores + 1) / 2, T_new, atol=1e-8)
 
 
-def test_als_that_is_not_done_says_how_far_it_is(data):
+def test_als_that_does_not_converge_warns_with_its_change(data):
     views, Y = data
     with pytest.warns(ConvergenceWarning, match=r"by \d.*wanted 1e-12.*after 3 sweeps"):
         model = KGHA(**SETTING, solver="als", n_sweeps=3, tol=1e-12).fit(views, Y)
@@ -271,7 +271,7 @@ def test_two_sets_without_ridge_are_canonical_correlation_analysis(data):
     np.testing.assert_allclose(cosines / np.linalg.norm(variates, axis=0), 1, rtol=1e-10)
 
 
-def test_lemma_3_1(rng):
+def test_lemma_3_1_of_the_paper_holds(rng):
     """Pairwise differences are 2 J times those from the mean (the paper's J^2 is a slip)."""
     Z = rng.standard_normal((5, 20, 3))
     pairs = sum(np.sum((a - b) ** 2) for a in Z for b in Z)
@@ -454,7 +454,7 @@ def test_order_of_samples_labels_and_views_does_not_matter(data, rng):
 
 
 @pytest.mark.parametrize("decoding", ["regression", "pseudo-inverse"])
-def test_difficult_labels(data, decoding):
+def test_labels_that_never_or_always_occur_are_predicted_so(data, decoding):
     """Duplicated, empty, full labels have finite scores; equal labels have equal ones."""
     views, Y = data
     Y = np.column_stack([Y, Y[:, 0], np.zeros(60, int), np.ones(60, int)])
@@ -525,7 +525,7 @@ def test_one_label_and_sparse_labels(data):
     )
 
 
-def test_constant_features_say_nothing(data):
+def test_constant_features_predict_the_shares_of_labels(data):
     Y = data[1]
     for kernel in ("linear", "rbf"):
         for ridge in (0, 0.1):
@@ -557,95 +557,10 @@ def test_top_labels_and_thresholds_of_training_scores(data):
     np.testing.assert_array_equal(tuned.predict(views), scores > tuned.thresholds_)
 
 
-def test_more_samples_than_memory_are_refused(data, monkeypatch):
+def test_more_samples_than_fit_in_memory_raise_an_error(data, monkeypatch):
     monkeypatch.setattr("eigenlabel.linalg.memory.memory_limit", lambda: 1000.0)
     with pytest.raises(MemoryError, match="kernel matrix of view 'tall'"):
         KGHA().fit(*data)
-
-
-def test_an_approximation_stands_for_the_kernel(data):
-    """With as many landmarks as samples Nystrom's features are the kernel itself."""
-    views, Y = data
-    features = Nystroem("linear", n_components=60, random_state=0)
-
-    exact = KGHA(gamma=0.02).fit(views, Y)
-    mapped = KGHA(gamma=0.02, approximation=features).fit(views, Y)
-    new = {k: X[:5] + 0.1 for k, X in views.items()}
-    np.testing.assert_allclose(
-        mapped.decision_function(new), exact.decision_function(new), atol=1e-8
-    )
-    assert features.kernel == "linear", "what the user passed is not changed"
-    assert mapped.views_["wide"].features.gamma == 0.02
-    assert mapped.views_["tall"].X is None
-
-
-@pytest.mark.parametrize("missing", [False, True])
-def test_ridge_regression_of_each_view_by_itself(data, missing):
-    views, Y, kernels = case(data, missing)
-    ridges = {"tall": 0.5, "wide": 0.02}
-    setting = {"kernel": SETTING["kernel"], "gamma": 0.01, "view_weights": [1.0, 3.0]}
-    model = KernelRidgeTagger(ridges, **setting).fit(views, Y)
-    total, weight = np.zeros(Y.shape), np.zeros((len(Y), 1))
-    for (K, rows), c, w in zip(kernels, ridges.values(), (0.5, 1.5), strict=True):
-        n = len(rows)
-        system = np.block([[K + c * np.eye(n), np.ones((n, 1))], [np.ones(n), 0.0]])
-        solution = np.linalg.solve(system, np.vstack([Y[rows], np.zeros(Y.shape[1])]))
-        total[rows] += w * (K @ solution[:-1] + solution[-1])
-        weight[rows] += w
-    shares = np.where(weight > 0, total / np.maximum(weight, 1e-300), Y.mean(axis=0))
-    np.testing.assert_allclose(model.decision_function(views), 2 * shares - 1, atol=1e-8)
-    special = {"n_components": 1.0, "trade_off": 0.0, "label_ridge": 0.0, "ridge": ridges}
-    same = KGHA(**special, **setting).fit(views, Y)
-    np.testing.assert_allclose(
-        model.decision_function(views), same.decision_function(views), atol=1e-8
-    )
-
-
-@pytest.mark.parametrize(
-    "features",
-    [
-        *("nystrom", "meka", MEKA(60, n_blocks=1, n_landmarks=60), MEKA(60, n_landmarks=60)),
-        {"tall": "meka", "wide": Nystroem(n_components=60)},
-    ],
-    ids=["nystrom", "meka", "one block", "ten blocks", "by view"],
-)
-def test_a_map_of_full_rank_is_the_kernel(data, features):
-    views, Y = data
-    kernel = {"gamma": 0.5, "random_state": 0}  # well conditioned: nothing is cut off
-    exact = KGHA(**kernel).fit(views, Y)
-    mapped = KGHA(**kernel, approximation=features).fit(views, Y)
-    np.testing.assert_allclose(mapped.eigenvalues_, exact.eigenvalues_, atol=1e-8)
-    np.testing.assert_allclose(
-        mapped.decision_function(views), exact.decision_function(views), atol=1e-8
-    )
-    assert mapped.views_["tall"].X is None
-
-
-def test_a_map_of_low_rank_is_near_the_kernel():
-    data = make_shared_subspace(400, 12, 6, 3, noise=0.1, random_state=0)
-    views = {"left": slice(0, 6), "right": slice(6, None)}
-    kernel = {"views": views, "gamma": 0.01, "random_state": 0}
-    exact = KGHA(**kernel).fit(data.X[:300], data.Y[:300]).decision_function(data.X[300:])
-    errors = []
-    for rank in (10, 40, 150):
-        model = KGHA(**kernel, approximation=MEKA(rank, n_blocks=3, random_state=0))
-        found = model.fit(data.X[:300], data.Y[:300]).decision_function(data.X[300:])
-        errors.append(np.linalg.norm(found - exact) / np.linalg.norm(exact))
-    assert errors[0] > errors[1] > errors[2]
-    assert errors[2] < 0.01
-
-
-def test_named_maps_are_those_of_meka(data):
-    views, Y = data
-    for name, blocks in (("nystrom", 1), ("meka", 10)):
-        model = KGHA(approximation=name, gamma=0.3, random_state=3).fit(views, Y)
-        features = model.views_["wide"].features
-        assert isinstance(features, MEKA)
-        assert (features.n_blocks, features.gamma, features.random_state) == (blocks, 0.3, 3)
-        again = KGHA(approximation=name, gamma=0.3, random_state=3).fit(views, Y)
-        np.testing.assert_array_equal(
-            again.decision_function(views), model.decision_function(views)
-        )
 
 
 def test_kernels_that_are_not_positive_semidefinite(data, rng):
@@ -670,7 +585,7 @@ def test_kernels_that_are_not_positive_semidefinite(data, rng):
         KGHA(kernel="precomputed").fit(X, Y)
 
 
-def test_cholesky_system_keeps_its_promises(rng):
+def test_a_cholesky_system_multiplies_solves_and_inverts(rng):
     """Products, solves and inverses from one array that holds matrix and factor."""
     A = rng.standard_normal((20, 12))
     K, B = A @ A.T, rng.standard_normal((20, 3))

@@ -1,4 +1,4 @@
-"""ML-kNN against the published algorithm, written out sample by sample."""
+"""MLkNN: the published algorithm, metrics, indexes and ties."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,6 @@ from sklearn.neighbors import NearestNeighbors
 from eigenlabel import MLkNN, metrics
 from eigenlabel.datasets import load
 from eigenlabel.linalg import operators
-from eigenlabel.linalg.ties import Rounding, nearest
 
 
 def naive_neighbours(D, k, own=None):
@@ -76,13 +75,6 @@ def test_other_metrics_and_given_distances(data, metric):
     np.testing.assert_allclose(model.predict_proba(D_new), expected)
 
 
-def test_ties_go_to_the_lowest_index(rng):
-    D = rng.integers(0, 4, (30, 20)).astype(float)
-    D[:10] = rng.uniform(size=(10, 20))  # and rows without any
-    for k in (1, 5, 19, 20):
-        np.testing.assert_array_equal(nearest(D, k, Rounding()), naive_neighbours(D, k))
-
-
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
 def test_strips_do_not_change_the_result(rng, monkeypatch, metric):
     X, Y = rng.standard_normal((400, 30)), rng.integers(0, 2, (400, 5))
@@ -94,7 +86,7 @@ def test_strips_do_not_change_the_result(rng, monkeypatch, metric):
     np.testing.assert_array_equal(X, copy)
 
 
-def test_an_index_of_ones_own(data):
+def test_an_index_of_the_user_is_used(data):
     X, Y, X_new = (
         data[0] + np.random.default_rng(0).uniform(0, 0.01, data[0].shape),
         data[1],
@@ -129,7 +121,7 @@ def test_a_vector_of_classes(rng):
     assert binary.predict_proba(X).shape == (60, 2)
 
 
-def test_the_known_figure_on_real_data(data_folder):
+def test_the_known_result_on_real_data(data_folder):
     data = load(data_folder / "yahoo_lamda" / "Arts.mat")
     train, test = data.splits["published"]
     P = MLkNN().fit(data.X[train], data.Y[train]).predict_proba(data.X[test])
@@ -165,7 +157,7 @@ def test_precomputed_distances_are_distances(data):
         MLkNN().fit(X * 1e155, Y)
 
 
-def test_an_index_by_name_is_refused(rng):
+def test_an_index_by_name_raises_an_error(rng):
     with pytest.raises(TypeError, match=r"index must be an object with fit\(X\) and kneighbors"):
         MLkNN(index="annoy").fit(rng.standard_normal((20, 3)), rng.integers(0, 2, (20, 2)))
 
@@ -205,13 +197,13 @@ def test_duplicates_far_from_the_origin_count_by_index():
     ("metric", "words"),
     [("seuclidean", r"Put .*StandardScaler\(\)"), ("mahalanobis", r"Put .*PCA\(whiten=True\)")],
 )
-def test_metrics_with_parameters_say_what_to_do(metric, words, rng):
+def test_metrics_with_parameters_raise_an_error_with_advice(metric, words, rng):
     X, Y = rng.standard_normal((20, 3)), rng.integers(0, 2, (20, 2))
     with pytest.raises(ValueError, match=words):
         MLkNN(metric=metric).fit(X, Y)
 
 
-def test_negative_distances_are_refused_in_fit_and_predict(rng):
+def test_negative_distances_raise_an_error_in_fit_and_predict(rng):
     X, Y = rng.standard_normal((20, 3)), rng.integers(0, 2, (20, 2))
     D = pairwise_distances(X)
     with pytest.raises(ValueError, match="is less than 0"):
