@@ -82,15 +82,15 @@ class Neighbours:
 def mean_over_views(D: Floats) -> Floats:
     """Return the mean of distances (views, samples, n) over the views that have both samples.
 
-    NaN marks a view that lacks one of them. The mean is infinite if no view has both.
+    NaN marks a view in which one of them is missing. The mean is infinite if no view has both.
     """
     if len(D) == 1:
         return np.asarray(np.where(np.isnan(D[0]), np.inf, D[0]))
-    lacking = np.isnan(D)
-    if not lacking.any():
+    missing = np.isnan(D)
+    if not missing.any():
         return np.asarray(D.mean(axis=0))
-    counts = (~lacking).sum(axis=0)
-    total = np.where(lacking, 0.0, D).sum(axis=0)
+    counts = (~missing).sum(axis=0)
+    total = np.where(missing, 0.0, D).sum(axis=0)
     return np.asarray(np.where(counts > 0, total / np.maximum(counts, 1), np.inf))
 
 

@@ -72,7 +72,7 @@ def kernel_rounding(kernel: Any, X: Any, Z: Any, dtype: Any) -> Rounding:
     b = _lengths(Z).max(initial=0.0)
     inner, root = gamma * a * b, np.sqrt(X.shape[1])
     if name == "poly":
-        with np.errstate(over="ignore"):  # an infinite kernel value is refused by its name
+        with np.errstate(over="ignore"):  # an infinite kernel value raises an error elsewhere
             inner *= kernel.degree * (inner + abs(kernel.coef0)) ** max(kernel.degree - 1, 0)
     passed_on = {"linear": a * b, "intersection": (a + b) * root, "sigmoid": inner, "poly": inner}
     return Rounding(eps * passed_on[name], eps)

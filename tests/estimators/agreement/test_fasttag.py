@@ -54,7 +54,7 @@ def test_fasttag_is_the_limit_of_alternating_steps(data):
 
 
 def test_fasttag_expectation_is_the_mean_over_blanked_labels(data):
-    """The completion alone (features that say nothing) minimises the error over all blankings."""
+    """The completion alone (features that predict nothing) minimises the mean error."""
     _, Y, _ = data
     Y, p = Y[:, :4], 0.3
     rows, weights, wanted = [], [], []

@@ -158,7 +158,7 @@ def test_passive_missing_values_solve_the_weighted_problem(table):
     assert whole.eigenvalues_.sum() == pytest.approx(whole.inertia_)
 
 
-def test_missing_values_as_a_category(table):
+def test_missing_values_can_be_a_category(table):
     gaps = with_gaps(table)
     model = HomogeneityAnalysis(missing="category").fit(gaps)
     named = HomogeneityAnalysis().fit(np.where(gaps == None, "zz", gaps))  # noqa: E711
@@ -169,7 +169,7 @@ def test_missing_values_as_a_category(table):
         HomogeneityAnalysis().fit(gaps)
 
 
-def test_every_form_of_table(table):
+def test_every_form_of_table_leads_to_the_same_model(table):
     wanted = HomogeneityAnalysis().fit(table)
     names = ["w", "x", "y", "z"]
     codes = np.array([[ord(v) for v in row] for row in table])
@@ -223,7 +223,7 @@ def test_values_of_several_types_are_categories():
     np.testing.assert_allclose(model.transform(table), model.object_scores_, atol=1e-12)
 
 
-def test_new_samples(table):
+def test_new_samples_have_the_mean_of_their_categories(table):
     model = HomogeneityAnalysis().fit(table)
     np.testing.assert_allclose(model.transform(table), model.object_scores_, atol=1e-10)
     new = table[:2].copy()
@@ -253,16 +253,16 @@ def test_order_of_samples_and_names_of_categories_do_not_matter(table, rng):
 def test_the_indicator_matrix_is_never_densified(table, monkeypatch):
     original = sp.csr_array.toarray
 
-    def refuse(self, *args, **kwargs):
+    def fail_to_densify(self, *args, **kwargs):
         if self.shape[0] >= 70:
             raise AssertionError("densified")
         return original(self, *args, **kwargs)
 
-    monkeypatch.setattr(sp.csr_array, "toarray", refuse)
+    monkeypatch.setattr(sp.csr_array, "toarray", fail_to_densify)
     HomogeneityAnalysis().fit(table).transform(table)
 
 
-def test_variables_with_one_category_say_nothing(table):
+def test_variables_with_one_category_have_no_influence(table):
     constant = np.column_stack([table, np.full(70, "c")])
     model = HomogeneityAnalysis().fit(constant)
     wanted = HomogeneityAnalysis().fit(table)
@@ -273,7 +273,7 @@ def test_variables_with_one_category_say_nothing(table):
     assert nothing.transform(np.full((2, 2), "c")).shape == (2, 0)
 
 
-def test_bad_input(table):
+def test_bad_input_raises_an_error(table):
     gone = table.astype(object)
     gone[:, 1] = None
     for parameters, X, message in [
@@ -292,7 +292,7 @@ def test_bad_input(table):
             HomogeneityAnalysis(**parameters).fit(X)
 
 
-def test_model_file(table, tmp_path):
+def test_a_model_is_saved_and_loaded(table, tmp_path):
     model = HomogeneityAnalysis().fit(table)
     save_model(SavedModel(model, np.arange(4), np.arange(1)), tmp_path / "m.skops")
     again = load_model(tmp_path / "m.skops").model
@@ -322,7 +322,7 @@ def test_biplot_draws_every_category(table):
     pyplot.close("all")
 
 
-def test_without_matplotlib_the_biplot_says_what_to_install(table, monkeypatch):
+def test_without_matplotlib_the_biplot_raises_an_error_with_advice(table, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"eigenlabel\[plot\]"):
         HomogeneityAnalysis().fit(table).biplot()

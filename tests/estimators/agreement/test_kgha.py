@@ -69,7 +69,7 @@ def naive_solution(terms, n, p):
 
 
 def objective(X, kernels, Y, ridge, trade_off, label_ridge):
-    """Give the paper's f at its best weights, each regression solved in an explicit feature map."""
+    """Return the paper's f at its best weights, by regressions in explicit feature maps."""
 
     def one(Phi, X, c):
         """min |X - Phi W - 1b'|^2 + c |W|^2 as least squares with c as extra rows."""
@@ -86,7 +86,7 @@ def objective(X, kernels, Y, ridge, trade_off, label_ridge):
 
 
 def case(data, missing):
-    """Give views, labels, and (kernel matrix, rows) of both, some samples missing or none."""
+    """Return views, labels, and (kernel matrix, rows) of both, some samples missing or none."""
     views, Y = data
     lost = {"tall": [3, 4, 50], "wide": [4, 10, 11]} if missing else {"tall": [], "wide": []}
     rows = {k: np.setdiff1d(np.arange(len(Y)), lost[k]) for k in views}
@@ -183,7 +183,7 @@ def test_als_falls_to_the_same_minimum(data, missing):
         objective(als.object_scores_, kernels, Y, *NUMBERS), rel=1e-10
     )
     np.testing.assert_allclose(als.eigenvalues_, eigen.eigenvalues_, rtol=1e-10)
-    # The angle left is the square root of what the objective can tell apart.
+    # The angle left is the square root of what the objective can resolve.
     np.testing.assert_allclose(
         als.decision_function(views), eigen.decision_function(views), atol=1e-6
     )
@@ -353,7 +353,7 @@ def test_linear_views_equal_their_kernel(data, view, ridge):
     """Covariance, Gram matrix and kernel are three ways to one hat matrix."""
     X, Y = data[0][view], data[1]
     linear = KGHA(kernel="linear", ridge=ridge).fit(X, Y)
-    # The kernel must know the rank that the features' own precision gives.
+    # The rank of the kernel follows from the precision of the features.
     kernel = KGHA(kernel="precomputed", ridge=ridge).fit(X @ X.T, Y)
     np.testing.assert_allclose(linear.eigenvalues_, kernel.eigenvalues_, rtol=1e-8)
     new = X[:7] + 0.1
@@ -370,13 +370,13 @@ def test_sparse_views_are_never_densified(data, monkeypatch):
     sparse = {k: sp.csr_array(X) for k, X in views.items()}
     before = {k: X.copy() for k, X in sparse.items()}
 
-    def refuse(self, *args, **kwargs):
+    def fail_to_densify(self, *args, **kwargs):
         if self.shape in {X.shape for X in views.values()}:
             raise AssertionError("densified")
         return to_array(self, *args, **kwargs)
 
     to_array = sp.csr_array.toarray
-    monkeypatch.setattr(sp.csr_array, "toarray", refuse)
+    monkeypatch.setattr(sp.csr_array, "toarray", fail_to_densify)
     model = KGHA(**setting).fit(sparse, Y)
     scores = model.decision_function(sparse)
     np.testing.assert_allclose(scores, dense.decision_function(views), atol=1e-9)
@@ -414,7 +414,7 @@ def test_a_sample_without_any_view_is_known_by_its_labels(data):
 
 
 def test_training_scores_are_fits_of_the_present_samples(data):
-    """The stored coefficients give H_j X back, kernel and linear, with and without intercept."""
+    """The stored coefficients reproduce H_j X, kernel and linear, with and without intercept."""
     views, Y, kernels = case(data, True)
     for centre in (True, False):
         model = KGHA(3, **SETTING, fit_intercept=centre).fit(views, Y)

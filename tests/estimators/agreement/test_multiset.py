@@ -44,7 +44,7 @@ def agreement(Z):
 
 
 @pytest.mark.parametrize("ridges", [[0, 0, 0], [0.5, 2.0, 30.0]])
-def test_it_is_the_best_for_each_set_with_the_others_as_they_are(sets, ridges):
+def test_each_set_is_at_its_best_with_the_others_held_fixed(sets, ridges):
     model = MultisetCCA(2, ridge=ridges, **EXACT).fit(sets)
     Z = list(model.view_scores(sets).values())
     for G, c, view in zip(map(centred, sets), ridges, model.views_.values(), strict=True):
@@ -113,7 +113,7 @@ def test_kernels_of_inner_products_are_the_linear_form(sets, wide, rng):
     assert abs(rbf.transform(sets) - linear.transform(sets)).max() > 1e-3
 
 
-def test_samples_may_lack_views(sets):
+def test_samples_may_be_missing_in_views(sets):
     holes = [G.copy() for G in sets]
     holes[0][:10], holes[2][50:] = np.nan, np.nan
     model = MultisetCCA(2, ridge=0.5, **EXACT).fit(holes)
@@ -135,7 +135,7 @@ def test_samples_may_lack_views(sets):
     np.testing.assert_array_equal(model.transform(nothing), 0)
 
 
-def test_one_view_gives_principal_components_of_unit_length(sets):
+def test_one_view_alone_has_principal_components_of_unit_length(sets):
     model = MultisetCCA(2).fit(sets[2])
     U = np.linalg.svd(centred(sets[2]))[0][:, :2]
     scores = model.transform(sets[2])
@@ -175,7 +175,7 @@ H = hadamard(8)[:, 1:].astype(float)  # columns without any correlation
         ([[5, 4], [2, 0, 3], [0, 5, 2]], 2, 1 + np.sqrt(2)),  # of many starts the best
     ],
 )
-def test_views_without_correlation_have_directions_all_the_same(columns, p, wanted):
+def test_views_without_correlation_have_directions_too(columns, p, wanted):
     model = MultisetCCA(p, ridge=0).fit([H[:, index] for index in columns])
     assert model.n_components_ == p
     assert model.objective_[-1] == pytest.approx(wanted, abs=1e-9)
@@ -190,7 +190,7 @@ def test_factors_of_a_design(rng):
     np.testing.assert_allclose(model.correlations_[0, 1], 0, atol=1e-9)
 
 
-def test_a_sample_without_any_view_has_no_part(sets):
+def test_a_sample_without_any_view_does_not_count(sets):
     more = [np.vstack([G[:30], np.full((1, G.shape[1]), np.nan), G[30:]]) for G in sets]
     model, wanted = (MultisetCCA(2, **EXACT).fit(tables) for tables in (more, sets))
     np.testing.assert_allclose(model.transform(sets), wanted.transform(sets), atol=1e-9)
@@ -213,13 +213,13 @@ def test_directions_are_in_order_and_signs_fixed(sets, rng):
     assert (model.object_scores_[lead, np.arange(3)] > 0).all()
 
 
-def test_sweeps_that_do_not_suffice_are_told(sets):
+def test_sweeps_that_do_not_converge_warn(sets):
     with pytest.warns(ConvergenceWarning, match=r"last of 1 sweeps still changed .*wanted 1e-12"):
         MultisetCCA(2, n_sweeps=1, tol=1e-12).fit(sets)
     assert len(MultisetCCA(2, n_sweeps=3, tol=0).fit(sets).objective_) == 4
 
 
-def test_it_goes_before_a_classifier(sets):
+def test_it_can_precede_a_classifier_in_a_pipeline(sets):
     X = np.hstack(sets)
     Y = (centred(sets[0])[:, :3] > 0).astype(int)
     views = {"a": slice(0, 4), "b": slice(4, 7), "c": slice(7, None)}

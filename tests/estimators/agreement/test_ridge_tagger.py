@@ -26,7 +26,7 @@ def hide(view, rows):
 
 
 def case(data, missing):
-    """Give views, labels, and (kernel matrix, rows) of both, some samples missing or none."""
+    """Return views, labels, and (kernel matrix, rows) of both, some samples missing or none."""
     views, Y = data
     lost = {"tall": [3, 4, 50], "wide": [4, 10, 11]} if missing else {"tall": [], "wide": []}
     rows = {k: np.setdiff1d(np.arange(len(Y)), lost[k]) for k in views}

@@ -128,18 +128,18 @@ def test_graphs_split_together(network, data):
 
 @pytest.mark.parametrize("network", NETWORKS)
 def test_sparse_graphs_stay_sparse(network, monkeypatch):
-    """4000 samples in a ring: a dense matrix of them would be refused."""
+    """4000 samples in a ring: a dense matrix of them would raise an error."""
     n = 4000
     ring = sp.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1], format="csr")
     Y = (np.arange(n)[:, None] // 500 % 2 == [0, 1]).astype(float)
     Y[::2] = np.nan
 
-    def refuse(*_, **__):
+    def fail_to_densify(*_, **__):
         raise AssertionError("densified")
 
     for kind in (sp.csr_array, sp.csc_array, sp.coo_array):
-        monkeypatch.setattr(kind, "toarray", refuse)
-    monkeypatch.setattr(graphs, "check_memory", refuse)
+        monkeypatch.setattr(kind, "toarray", fail_to_densify)
+    monkeypatch.setattr(graphs, "check_memory", fail_to_densify)
     # edges of samples and labels are few
     found = network(kernel="precomputed").fit_predict(ring, Y)
     truth = np.arange(n)[:, None] // 500 % 2 == [0, 1]

@@ -125,7 +125,7 @@ def test_the_known_result_on_real_data(data_folder):
     data = load(data_folder / "yahoo_lamda" / "Arts.mat")
     train, test = data.splits["published"]
     P = MLkNN().fit(data.X[train], data.Y[train]).predict_proba(data.X[test])
-    # 0.5093 is what the authors' code gives under its tie rule; an arbitrary one gives 0.5117.
+    # 0.5093 is the result of the authors' code with its tie rule; any other has 0.5117.
     assert metrics.average_precision(data.Y[test], P) == pytest.approx(0.5093, abs=1e-4)
 
 

@@ -122,7 +122,7 @@ def test_distances_of_callables_are_checked_like_given_ones(tagger, data):
 
 
 def test_distances_are_averaged_over_the_views_that_both_samples_have(data):
-    """Each sample has a label of its own, which tells whose neighbour it was."""
+    """Each sample has a label of its own, by which its neighbours are recognised."""
     train, _, new = data
     hidden = {"histograms": train["histograms"], "numbers": train["numbers"].copy()}
     hidden["numbers"][:5] = np.nan

@@ -24,7 +24,7 @@ def data(rng):
 
 
 def noise_and_signal(rng):
-    """One view that tells the labels, one that does not, one that is constant."""
+    """Return one view that predicts the labels, one that does not, and one that is constant."""
     n = 60
     S = rng.standard_normal((n, 3))
     Y = (S @ rng.standard_normal((3, 4)) > 0).astype(int)
@@ -85,7 +85,7 @@ def test_alignment_is_of_samples_that_all_views_have(rng):
 
 
 def test_heldout_weights_fit_left_out_predictions(rng):
-    """Refitting without each sample in turn gives the same weights."""
+    """Refitting without each sample in turn leads to the same weights."""
     views, Y = noise_and_signal(rng)
     del views["flat"]
     T = Y - Y.mean(axis=0)

@@ -199,7 +199,7 @@ class FastTag(RuleClassifier):
         return np.asarray(ShiftedSystem(M).solve(self.trade_off * q * S, [0.0])[0].T)
 
     def _features(self, parts: Sequence[Part]) -> Any:
-        """Return the features of all views side by side, zeros where a sample lacks a view."""
+        """Return the features of all views side by side, zeros where a sample is missing."""
         blocks: list[Any] = []
         for part in parts:
             if part.table is None or not part.here.any():

@@ -136,8 +136,8 @@ class ViewDistances:
     ) -> Iterator[tuple[slice, Floats, list[Rounding]]]:
         """Yield rows, their scaled distances (views, rows, n) to the training samples, roundings.
 
-        Distances are NaN where a view lacks either sample, and infinite from a training sample to
-        itself.
+        Distances are NaN if either sample is missing in a view, and infinite from a training sample
+        to itself.
         """
         n, length = self.n_samples, len(parts[0].here)
         tables = [self._table(part) for part in parts]
@@ -174,7 +174,7 @@ class ViewDistances:
     ) -> Neighbours:
         """Find the k nearest training samples.
 
-        Where a view lacks one of two samples, the mean distance over the other views is used.
+        If one of two samples is missing in a view, the mean distance over the other views is used.
         """
         k = min(k, self.n_samples - training)
         index, there, distances = [], [], []
