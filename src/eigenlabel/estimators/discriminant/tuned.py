@@ -28,8 +28,8 @@ from eigenlabel.model_selection.scorers import make_scorer
 from eigenlabel.model_selection.search import Chunk, search, store, to_floats
 from eigenlabel.thresholds import Rule, get_rule
 
-L1_SHARES = (1 / 8, 1 / 16, 1 / 32, 1 / 64)  # of an l1 at which all weights vanish
-L2_SHARES = (1.0, 10.0)  # of the mean squared distance of samples from their mean
+L1_SHARES = (1 / 8, 1 / 16, 1 / 32, 1 / 64)  # shares of an l1 at which all weights vanish
+L2_SHARES = (1.0, 10.0)  # multiples of the mean squared distance of samples from their mean
 
 
 @dataclass(frozen=True)
@@ -315,7 +315,7 @@ class PathScores:
         points = [point for path in paths for point in path.points]
         order = sorted(range(len(points)), key=lambda k: (-points[k][0], k))
         self.params = [dict(zip(("l1", "l2", "rho"), points[k], strict=True)) for k in order]
-        self.place = np.argsort(order)  # of a point that is met along the paths, in the grid
+        self.place = np.argsort(order)  # the grid position of each point along the paths
         self.selected = np.zeros(len(points))
         self.converged = np.ones(len(points), dtype=bool)
 
