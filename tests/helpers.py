@@ -227,3 +227,12 @@ def with_equal_first_label_sets(rng):
     Y = (X[:, :4] + rng.standard_normal((200, 4)) > 0).astype(int)
     Y[:4] = [1, 0, 1, 0]  # the paper's start has one independent column
     return X, Y
+
+
+def labels(n, m, rng, X=None):
+    """Return a random label matrix (n, m) without constant labels; X makes it predictable."""
+    Y = rng.uniform(size=(n, m)) < 0.4
+    if X is not None:
+        Y ^= (X[:, :1] > np.median(X[:, 0])) & (rng.uniform(size=(n, m)) < 0.5)
+    Y[0], Y[1] = True, False
+    return Y.astype(int)

@@ -71,7 +71,12 @@ def test_each_kernel_has_a_named_rule(rng, name, gamma):
 def test_all_methods_have_the_same_default_for_the_gaussian_kernel(rng, model):
     X, Y = rng.standard_normal((30, 4)), rng.integers(0, 2, (30, 3))
     expected = 1 / (2 * cdist(X, X).mean() ** 2)
-    assert model.fit(X, Y)._kernel.gamma == pytest.approx(expected, rel=1e-8)
+    model.fit(X, Y)
+    if isinstance(model, (SharedSubspaceClassifier, SharedSubspaceClassifierCV)):
+        kernel = model._solution.weights.subspace.kernel
+    else:
+        kernel = model._kernel
+    assert kernel.gamma == pytest.approx(expected, rel=1e-8)
 
 
 def test_weights_and_copies_make_the_same_gaussian_model(rng):

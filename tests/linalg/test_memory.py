@@ -7,8 +7,7 @@ import pytest
 from sklearn.model_selection import RepeatedKFold
 
 from eigenlabel import LPP, MLSI, SharedSubspaceClassifier, SharedSubspaceClassifierCV
-from eigenlabel.estimators.subspace import grid
-from eigenlabel.estimators.subspace import missing_labels as observed
+from eigenlabel.estimators.subspace import grid, tuned
 from eigenlabel.linalg import memory, operators
 from eigenlabel.linalg.factors.covariance import CovarianceFactor
 from eigenlabel.linalg.factors.krylov import KrylovFactor
@@ -85,8 +84,8 @@ def test_auto_takes_products_before_memory_ends(rng, monkeypatch, shape):
         kinds.append(type(found := original(model, *args)))
         return found
 
-    original = observed.factorise
-    monkeypatch.setattr(observed, "factorise", factorise)
+    original = tuned.factorise
+    monkeypatch.setattr(tuned, "factorise", factorise)
     arrays = 7 + max(1, shape[0] / shape[1])
     room = arrays * 8 * 60**2
     grid = {"alphas": [0.1], "betas": [0.1, 1.0], "cv": 3}

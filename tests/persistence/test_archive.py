@@ -234,8 +234,7 @@ def test_commands_report_what_is_wrong_with_a_model(tmp_path, capsys):
     for words in (["predict"], ["evaluate"]):
         assert main([*words, str(path), str(tmp_path / "d.npz")]) == 1
         assert "label" in capsys.readouterr().err
-    del model.coef_
-    model.__dict__.pop("dual_coef_", None)
+    del model._solution
     save_model(SavedModel(model, DATA.feature_names, DATA.label_names), path)
     assert main(["predict", str(path), str(tmp_path / "d.npz")]) == 1
     assert "eigenlabel: " in capsys.readouterr().err

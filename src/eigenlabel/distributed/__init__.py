@@ -1,8 +1,8 @@
-"""Fit and predict on a Dask cluster: statistics of blocks, added up in a tree.
+"""Fit and predict on a Dask cluster, from statistics of blocks that are summed in a tree.
 
-Every worker collects the statistics of its own blocks of rows; what travels is one d x d and one
-d x m matrix per block and merge (five of each where parameters are tuned), never the samples. The
-equations are solved where the model is. Needs the extra ``dask``.
+Every worker collects the statistics of its own blocks of rows. One d x d and one d x m matrix is
+sent for each block and merge (five of each if parameters are tuned), but no samples. The equations
+are solved in the process of the model. The extra ``dask`` must be installed.
 """
 
 from eigenlabel.distributed.cluster import connect, wait_for_workers

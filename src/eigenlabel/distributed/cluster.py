@@ -1,7 +1,8 @@
-"""What fits and predictions share: Dask itself, blocks of rows, errors of a cluster."""
+"""What fits and predictions have in common: Dask, blocks of rows, errors of a cluster."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -10,12 +11,12 @@ import scipy.sparse as sp
 
 from eigenlabel.linalg.machine import memory_limit
 
-MERGED = 4  # results that one task adds up
-LOCAL_ROWS = 8192
+MERGED = 4  # results that one task combines
+LOCAL_ROWS = 8192  # rows of the blocks of an array of this process
 
 
 def dask() -> Any:
-    """Give the module, which is an extra, or say how to get it."""
+    """Return the module Dask; raise ImportError with advice if the extra is not installed."""
     try:
         import dask  # noqa: PLC0415
         import dask.array  # noqa: PLC0415
@@ -27,12 +28,24 @@ def dask() -> Any:
 
 
 def connect(address: str, timeout: float = 10.0) -> Any:
-    """Give a client of the scheduler at an address, or say that there is none."""
-    dask()
-    from distributed import Client  # noqa: PLC0415
+    """Connect to the scheduler at an address.
 
+    Parameters
+    ----------
+    address : str
+        The address of the scheduler, such as "tcp://127.0.0.1:8786".
+    timeout : float, default=10.0
+        The number of seconds after which ConnectionError is raised.
+
+    Returns
+    -------
+    client : distributed.Client
+        The client, which is the active one from then on.
+    """
+    dask()
+    module: Any = import_module("distributed")
     try:
-        return Client(address, timeout=timeout)
+        return module.Client(address, timeout=timeout)
     except (OSError, ValueError, TimeoutError) as error:
         raise ConnectionError(
             f"No Dask scheduler answers at {address!r} ({error}). Is it running (dask scheduler), "
@@ -41,7 +54,15 @@ def connect(address: str, timeout: float = 10.0) -> Any:
 
 
 def wait_for_workers(client: Any, timeout: float = 30.0) -> None:
-    """Wait until the scheduler has a worker, or say that it has none."""
+    """Wait until the scheduler has a worker.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The client of the scheduler.
+    timeout : float, default=30.0
+        The number of seconds after which ConnectionError is raised.
+    """
     try:
         client.wait_for_workers(1, timeout=timeout)
     except TimeoutError as error:
@@ -54,9 +75,8 @@ def wait_for_workers(client: Any, timeout: float = 30.0) -> None:
 def workers_memory() -> float:
     """Return the memory of all workers in bytes, or this machine's if there is no cluster."""
     try:
-        from distributed import get_client  # noqa: PLC0415
-
-        client = get_client()
+        module: Any = import_module("distributed")
+        client = module.get_client()
     except (ImportError, ValueError):
         return memory_limit()
     try:
@@ -69,7 +89,7 @@ def workers_memory() -> float:
 
 @contextmanager
 def beside_another(number: int, first: int) -> Iterator[None]:
-    """Say which partition does not go with which."""
+    """Add the numbers of two partitions to an error about their differences."""
     try:
         yield
     except ValueError as error:
@@ -78,41 +98,41 @@ def beside_another(number: int, first: int) -> Iterator[None]:
 
 @contextmanager
 def lost_scheduler() -> Iterator[None]:
-    """Turn the many ways in which a scheduler can go away into one clear error."""
+    """Raise one clear error for the different errors of a scheduler that is lost."""
     try:
-        from distributed import CancelledError, get_client  # noqa: PLC0415
-        from distributed.comm import CommClosedError  # noqa: PLC0415
+        module: Any = import_module("distributed")
+        comm: Any = import_module("distributed.comm")
     except ImportError:  # threads or processes of this machine alone
         yield
         return
     try:
-        address = get_client().scheduler.address
+        address = module.get_client().scheduler.address
     except (ValueError, AttributeError):
         yield
         return
     try:
         yield
-    except (CancelledError, CommClosedError, TimeoutError) as error:
+    except (module.CancelledError, comm.CommClosedError, TimeoutError) as error:
         raise ConnectionError(
-            f"The Dask scheduler at {address} went away before the work was done; the model is as "
-            "it was. Start it again and connect anew."
+            f"The Dask scheduler at {address} went away before the work was done; the model is "
+            "unchanged. Start it again and connect again."
         ) from error
 
 
 def is_array(A: Any) -> bool:
-    """Tell Dask arrays."""
+    """Return True for Dask arrays."""
     return isinstance(A, dask().array.Array)
 
 
 def is_partitions(A: Any) -> bool:
-    """Tell a list (or array of objects) of delayed partitions from data."""
+    """Return True for a list (or array of objects) of delayed partitions."""
     if isinstance(A, np.ndarray):
         return A.dtype == object and A.size > 0 and dask().is_dask_collection(A.flat[0])
     return isinstance(A, (list, tuple)) and (not A or dask().is_dask_collection(A[0]))
 
 
 def rows_of(X: Any) -> tuple[list[Any], list[int] | None]:
-    """Give the blocks of rows of X, and their lengths if they are known."""
+    """Return the blocks of rows of X, and their lengths if they are known."""
     if is_array(X):
         X = X.rechunk({1: X.shape[1]}) if X.ndim == 2 and X.numblocks[1] > 1 else X
         lengths = [int(n) for n in X.chunks[0]] if np.isfinite(X.chunks[0]).all() else None
@@ -129,7 +149,7 @@ def rows_of(X: Any) -> tuple[list[Any], list[int] | None]:
 
 
 def beside(A: Any, name: str, blocks: list[Any], lengths: list[int] | None) -> list[Any]:
-    """Cut y or weights as X is cut."""
+    """Cut y or weights into blocks of the same rows as X."""
     if A is None:
         return [None] * len(blocks)
     if is_array(A):
@@ -137,13 +157,13 @@ def beside(A: Any, name: str, blocks: list[Any], lengths: list[int] | None) -> l
             if A.shape[0] != sum(lengths):
                 raise ValueError(f"X has {sum(lengths)} samples, {name} has {A.shape[0]}.")
             A = A.rechunk({0: tuple(lengths), **dict.fromkeys(range(1, A.ndim), -1)})
-        parts = A.to_delayed().ravel().tolist()
+        parts: list[Any] = A.to_delayed().ravel().tolist()
     elif not is_partitions(A):
         A = A if sp.issparse(A) else np.asarray(A)
         if lengths is None:
             raise ValueError(
                 f"{name} is one array, but the lengths of the partitions of X are not known: call "
-                f"X.compute_chunk_sizes(), or give {name} in partitions too."
+                f"X.compute_chunk_sizes(), or pass {name} in partitions too."
             )
         if A.shape[0] != sum(lengths):
             raise ValueError(f"X has {sum(lengths)} samples, {name} has {A.shape[0]}.")
@@ -157,7 +177,7 @@ def beside(A: Any, name: str, blocks: list[Any], lengths: list[int] | None) -> l
 
 
 def reduce_tree(combine: Callable[[list[Any]], Any], parts: list[Any]) -> Any:
-    """Combine delayed parts a few at a time."""
+    """Combine delayed parts in a tree, a few at a time."""
     task = dask().delayed(combine)
     while len(parts) > 1:
         parts = [task(parts[i : i + MERGED]) for i in range(0, len(parts), MERGED)]
@@ -166,6 +186,6 @@ def reduce_tree(combine: Callable[[list[Any]], Any], parts: list[Any]) -> Any:
 
 @contextmanager
 def large_graphs() -> Iterator[None]:
-    """Arrays of this process travel with the tasks, so that a lost worker's can be sent again."""
+    """Allow large tasks: they contain arrays of this process, which can so be sent again."""
     with dask().config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
         yield

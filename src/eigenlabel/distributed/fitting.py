@@ -1,6 +1,5 @@
-"""Fit from statistics of blocks."""
+"""Fit a model to samples on a Dask cluster."""
 
-import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,63 +17,46 @@ from eigenlabel.distributed.cluster import (
     rows_of,
 )
 from eigenlabel.distributed.krylov import fit_by_products, keep_partitions
-from eigenlabel.estimators.subspace.streaming import StreamMixin
+from eigenlabel.estimators.subspace.base import BaseSharedSubspace
+from eigenlabel.estimators.subspace.classifier import SharedSubspaceClassifier
+from eigenlabel.estimators.subspace.stream import Stream
+from eigenlabel.estimators.subspace.streaming import check_linear, extend
 
-Part = tuple[int, StreamMixin]  # a model of some blocks, and the number of the first
-APART = 2**40  # distance of the positions of blocks whose lengths are not known
-
-
-def _collect(
-    model: StreamMixin, X: Any, y: Any, weight: Any, classes: Any, start: int, number: int
-) -> Part | None:
-    """Give a model of one block alone, with the number of that block."""
-    if not X.shape[0]:
-        return None
-    part = clone(model)
-    part._absorb(X, y, classes, weight, where=f"Partition {number}", offset=start)
-    part._stream = part._stream.settle()
-    return number, part
-
-
-def _merge(parts: Sequence[Part | None]) -> Part | None:
-    found = [part for part in parts if part is not None]
-    if not found:
-        return None
-    first, model = found[0]
-    total = copy.copy(model)  # what a task is given stays as it is
-    for number, other in found[1:]:
-        with beside_another(number, first):
-            total.merge(other)
-    return first, total
-
-
-def _classes(y: Any) -> np.ndarray | None:
-    return np.unique(y) if np.ndim(y) == 1 else None
+Part = tuple[int, Stream]  # the stream of some partitions, and the number of the first one
+APART = 2**40  # distance of the positions of partitions whose lengths are unknown
 
 
 def fit(model: Any, X: Any, y: Any, sample_weight: Any = None, *, classes: Any = None) -> Any:
-    """Fit a model to samples on a cluster, exactly as its own ``fit`` or ``partial_fit`` would.
+    """Fit a model to samples on a cluster.
 
-    The work goes to the active ``distributed.Client``; without one, to threads of this process.
-    A worker that dies costs the time to do its blocks again. If the work fails, the model is as it
-    was before.
+    Equivalent to the ``fit`` of the model, or to its ``partial_fit`` if it tunes itself. The work
+    is done by the active ``distributed.Client``; without one, by threads of this process. If a
+    worker dies, its blocks are computed again. If the work fails, the model is unchanged.
 
     Parameters
     ----------
-    model : SharedSubspaceClassifier or SharedSubspaceClassifierCV with ``kernel="linear"``; the
-        former with ``solver="krylov"`` works by products alone, where d x d statistics would be
-        too large. Each partition is then built once and stays in the workers' memory, if all of
-        them fit in half of it (judged by the first one); a dead worker's are built again once.
-        Larger data are built again in every iteration, with a warning.
-    X : Dask array in blocks of rows, dense or scipy-sparse; or a list of delayed partitions; or an
-        array, which is sent to the workers
-    y : labels or classes in any of these forms; delayed partitions must be those of X
-    sample_weight : likewise, or None
-    classes : of a vector y; they are looked for in a pass over y if they are not given
+    model : SharedSubspaceClassifier or SharedSubspaceClassifierCV
+        The model, with ``kernel="linear"``. A SharedSubspaceClassifier with ``solver="krylov"``
+        is fitted by products alone, for data whose d x d statistics are too large. Each partition
+        is then built once and stays in the memory of the workers if all partitions fit in half of
+        it, estimated by the first one; those of a dead worker are built again once. Larger data
+        are built again in every iteration, with a warning.
+    X : dask array, list of delayed partitions, {array-like, sparse matrix}
+        The samples (n_samples, n_features). A Dask array has blocks of rows, dense or
+        scipy-sparse. Other arrays are sent to the workers.
+    y : dask array, list of delayed partitions, {array-like, sparse matrix}
+        The labels (n_samples, n_labels) or classes (n_samples,). Delayed partitions must be those
+        of X.
+    sample_weight : dask array, list of delayed partitions, array-like, default=None
+        The weights (n_samples,) of the samples.
+    classes : array-like of shape (n_classes,), default=None
+        The classes of a vector y. None is the classes that are found in a pass over y.
 
     Returns
     -------
-    model, fitted; ``partial_fit``, ``merge`` and ``forget`` go on from there, but for "krylov"
+    model : object
+        The same model, fitted. ``partial_fit``, ``merge`` and ``forget`` continue from there,
+        except for ``solver="krylov"``.
 
     Examples
     --------
@@ -87,41 +69,100 @@ def fit(model: Any, X: Any, y: Any, sample_weight: Any = None, *, classes: Any =
     >>> distributed.predict(model, X).compute().shape
     (200, 6)
     """
-    module = dask()
-    if not isinstance(model, StreamMixin):
+    dask()  # report a missing extra first
+    if not isinstance(model, BaseSharedSubspace):
         raise TypeError(f"{type(model).__name__} cannot be fitted from statistics of blocks.")
+    check_linear(model)
     products = model.solver == "krylov"
-    model._check_by_blocks(products)
+    if products and not isinstance(model, SharedSubspaceClassifier):
+        raise ValueError(
+            "Tuning on blocks works on their statistics: use solver='auto', got 'krylov'."
+        )
+    n_folds = 1 if products else model._check_stream()
     blocks, lengths = rows_of(X)
     ys = beside(y, "y", blocks, lengths)
     weights = beside(sample_weight, "sample_weight", blocks, lengths)
-    starts = np.arange(len(blocks)) * APART
-    if lengths is not None:
-        starts = np.cumsum([0, *lengths[:-1]])
     with lost_scheduler(), large_graphs():
-        if products:
-            blocks, ys, weights, kept = keep_partitions(blocks, ys, weights)
-        if classes is None:
-            classes = _find_classes(y, ys)
-        if products:
-            total = fit_by_products(model, [blocks, ys, weights], classes, kept)
-        else:
-            collect, empty = module.delayed(_collect), module.delayed(clone(model))
-            partitions = enumerate(zip(blocks, ys, weights, starts, strict=True), 1)
-            parts = [
-                collect(empty, *part, classes, int(start), number)
-                for number, (*part, start) in partitions
-            ]
-            merged = module.compute(reduce_tree(_merge, parts))[0]
-            total = None if merged is None else merged[1]
-    if total is None:
+        if not products:
+            classes = _find_classes(y, ys) if classes is None else classes
+            starts = _positions(len(blocks), lengths)
+            partitions = list(zip(blocks, ys, weights, starts, strict=True))
+            return model._follow(_collect_all(model, partitions, classes, n_folds))
+        blocks, ys, weights, kept = keep_partitions(blocks, ys, weights)
+        classes = _find_classes(y, ys) if classes is None else classes
+        columns, solution = fit_by_products(model, [blocks, ys, weights], classes, kept)
+        return model._store(columns.codec, solution, columns)
+
+
+def _positions(count: int, lengths: list[int] | None) -> list[int]:
+    """Return the position of the first sample of each partition."""
+    if lengths is None:
+        return [number * APART for number in range(count)]
+    return [int(start) for start in np.cumsum([0, *lengths[:-1]])]
+
+
+def _collect_all(
+    model: BaseSharedSubspace, partitions: list[Any], classes: Any, n_folds: int
+) -> Stream:
+    """Return the stream of all partitions (X, y, weights, position)."""
+    module = dask()
+    collect, empty = module.delayed(_collect), module.delayed(clone(model))
+    parts = [
+        collect(empty, *part, classes, number, n_folds) for number, part in enumerate(partitions, 1)
+    ]
+    found: Part | None = module.compute(reduce_tree(_merge, parts))[0]
+    if found is None:
         raise ValueError("No partition of X has samples.")
-    model._take_over(total)
-    return model
+    return found[1]
 
 
-def _find_classes(y: Any, ys: list[Any]) -> np.ndarray | None:
-    """Look for the classes of a vector y; one block tells whether it is one."""
+def _collect(
+    model: BaseSharedSubspace,
+    X: Any,
+    y: Any,
+    weight: Any,
+    start: int,
+    classes: Any,
+    number: int,
+    n_folds: int,
+) -> Part | None:
+    """Return the stream of one partition, with the number of the partition."""
+    if not X.shape[0]:
+        return None
+    stream = extend(
+        clone(model),
+        None,
+        X,
+        y,
+        classes,
+        weight,
+        n_folds=n_folds,
+        max_memory=model._limit,
+        where=f"Partition {number}",
+        offset=start,
+    )
+    return number, stream.settle()
+
+
+def _merge(parts: Sequence[Part | None]) -> Part | None:
+    """Return the stream of the samples of all parts."""
+    found = [part for part in parts if part is not None]
+    if not found:
+        return None
+    first, total = found[0]
+    for number, other in found[1:]:
+        with beside_another(number, first):
+            total = total.merge(other)
+    return first, total
+
+
+def _classes(y: Any) -> Any:
+    """Return the classes of a vector y, or None for a label matrix."""
+    return np.unique(y) if np.ndim(y) == 1 else None
+
+
+def _find_classes(y: Any, ys: list[Any]) -> Any:
+    """Return the classes of a vector y, or None for a label matrix, as the first block shows."""
     if is_array(y) and y.ndim == 2:
         return None
     module = dask()

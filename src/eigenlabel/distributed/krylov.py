@@ -1,7 +1,7 @@
-"""Fit by products alone, where no d x d matrix fits: conjugate gradients over partitions.
+"""Fit by products alone if no d x d matrix fits in memory: conjugate gradients over partitions.
 
-An iteration sends the directions (d x m) to the workers, which return Xc'W Xc of them, added up
-in a tree; the samples stay where they are.
+An iteration sends the directions P (d x m) to the workers. They return ``Xc'W Xc P``, which is
+summed in a tree. The samples are not sent.
 """
 
 from dataclasses import dataclass, replace
@@ -9,35 +9,62 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone
 
 from eigenlabel.distributed.cluster import beside_another, dask, reduce_tree, workers_memory
+from eigenlabel.estimators.subspace.classifier import SharedSubspaceClassifier
+from eigenlabel.estimators.subspace.columns import Columns, placed
+from eigenlabel.estimators.subspace.solve import Solution, choose_rank, solve
+from eigenlabel.estimators.subspace.weights import Domain
+from eigenlabel.inputs.parameters import check_parameters
 from eigenlabel.inputs.warning import warn
+from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.labels.targets import signed_targets
+from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.factors.bounds import Bounds
 from eigenlabel.linalg.factors.krylov import NormalFactor
 from eigenlabel.linalg.memory import readable
-from eigenlabel.linalg.operators import CentredOperator
+from eigenlabel.linalg.operators import CentredOperator, is_sparse
 
 SHARE = 0.5  # of the workers' memory that partitions may fill; Dask spills to disk from 0.6 on
+
+Part = tuple[CentredOperator, Floats]  # the operator of a partition, and its targets
 
 
 @dataclass(frozen=True)
 class Survey:
-    """Columns and sums of some partitions."""
+    """The columns and sums of some partitions.
 
-    number: int  # of the first partition
-    model: Any  # that knows the columns, and nothing else
+    Attributes
+    ----------
+    number : int
+        The number of the first partition.
+    columns : Columns
+        The features and labels.
+    count : int
+        The number of samples.
+    n : float
+        Their total weight.
+    x : (d,) array
+        The weighted sums of the features.
+    t : (m,) array
+        The weighted sums of the targets.
+    dtype : dtype
+        The precision of the features.
+    """
+
+    number: int
+    columns: Columns
     count: int
     n: float
-    x: np.ndarray
-    t: np.ndarray
+    x: Floats
+    t: Floats
     dtype: Any
 
     def __add__(self, other: "Survey") -> "Survey":
+        """Return the survey of both; ValueError is raised if their columns differ."""
         with beside_another(other.number, self.number):
-            self.model._check_columns(other.model)
+            self.columns.check_same(other.columns)
         return replace(
             self,
             count=self.count + other.count,
@@ -47,16 +74,27 @@ class Survey:
             dtype=np.result_type(self.dtype, other.dtype),
         )
 
+    def means(self, centre: bool) -> tuple[Floats, Floats]:
+        """Return the means of features and targets, zero without centring."""
+        if not centre:
+            return np.zeros_like(self.x), np.zeros_like(self.t)
+        return self.x / self.n, self.t / self.n
 
-def _survey(model: Any, X: Any, y: Any, weight: Any, classes: Any, number: int) -> Survey | None:
+
+def _survey(
+    model: SharedSubspaceClassifier, X: Any, y: Any, weight: Any, classes: Any, number: int
+) -> Survey | None:
+    """Check a partition and return its columns and sums; None if it has no samples."""
     if not X.shape[0]:
         return None
     part = clone(model)
-    block = part._first_block(X, y, classes, weight, f"Partition {number}")
+    with placed(f"Partition {number}", X):
+        columns = Columns.learn(part, X, y, classes)
+        block = columns.check_block(part, X, y, weight)
     w = np.ones(len(block.Y)) if block.weights is None else block.weights
     x = np.asarray(block.X.T @ w, dtype=float)
-    sums = (float(w.sum()), x, w @ signed_targets(block.Y))
-    return Survey(number, part, len(block.Y), *sums, block.X.dtype)
+    t = w @ signed_targets(block.Y)
+    return Survey(number, columns, len(block.Y), float(w.sum()), x, t, block.X.dtype)
 
 
 def _add_surveys(parts: list[Survey | None]) -> Survey | None:
@@ -64,17 +102,22 @@ def _add_surveys(parts: list[Survey | None]) -> Survey | None:
     return reduce(lambda a, b: a + b, found) if found else None
 
 
-def _operator(model: Any, X: Any, y: Any, weight: Any, mean: np.ndarray) -> Any:
-    """Check a partition and give its operator about the mean of all, and its targets."""
+def _operator(
+    model: SharedSubspaceClassifier, columns: Columns, X: Any, y: Any, weight: Any, mean: Floats
+) -> Part | None:
+    """Check a partition; return its operator about the mean of all samples, and its targets."""
     if not X.shape[0]:
         return None
-    block = model._check_block(X, y, weight, model._codec)
+    part = clone(model)
+    columns.store(part)
+    block = columns.check_block(part, X, y, weight)
     operator = CentredOperator.about(block.X, mean)
     operator.weights = block.weights
     return operator, signed_targets(block.Y)
 
 
-def _right_side(part: Any, mean: np.ndarray) -> tuple[np.ndarray, ...] | None:
+def _right_side(part: Part | None, mean: Floats) -> tuple[Floats, ...] | None:
+    """Return ``Xc'W Tc`` of a partition."""
     if part is None:
         return None
     operator, T = part
@@ -83,37 +126,40 @@ def _right_side(part: Any, mean: np.ndarray) -> tuple[np.ndarray, ...] | None:
     return (operator.rmatmat(Tc if w is None else w[:, None] * Tc),)
 
 
-def _normal(part: Any, P: np.ndarray) -> tuple[np.ndarray, ...] | None:
+def _normal(part: Part | None, P: Floats) -> tuple[Floats, ...] | None:
     return None if part is None else part[0].normal(P)
 
 
-def _column_squares(part: Any) -> tuple[np.ndarray, ...] | None:
+def _column_squares(part: Part | None) -> tuple[Floats, ...] | None:
     return None if part is None else (part[0].column_squares(),)
 
 
 def _add(parts: list[Any]) -> Any:
+    """Return the sums of tuples of arrays, without partitions that have no samples."""
     found = [part for part in parts if part is not None]
     return tuple(sum(each[1:], each[0]) for each in zip(*found, strict=True)) if found else None
 
 
 class Partitions:
-    """The operator of all partitions, as far as conjugate gradients need it."""
+    """The operator of all partitions, with the products that conjugate gradients need."""
 
-    def __init__(self, parts: list[Any], shape: tuple[int, int], mean: np.ndarray) -> None:
+    def __init__(self, parts: list[Any], shape: tuple[int, int], mean: Floats) -> None:
         self.parts, self.shape, self.mean = parts, shape, mean
 
-    def normal(self, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Give Xc'W Xc P and the column sums of squares of Xc P; one round over the workers."""
+    def normal(self, P: Floats) -> tuple[Floats, Floats]:
+        """Return ``Xc'W Xc P`` and the column sums of squares of Xc P; one round."""
         module = dask()
         task, directions = module.delayed(_normal), module.delayed(P)
         found = module.compute(reduce_tree(_add, [task(part, directions) for part in self.parts]))
-        return found[0]
+        products: tuple[Floats, Floats] = found[0]
+        return products
 
-    def column_squares(self) -> np.ndarray:
-        """Sum the squares of each column of Xc; one round."""
+    def column_squares(self) -> Floats:
+        """Return the sum of squares of each column of Xc; one round over the workers."""
         module = dask()
         task = module.delayed(_column_squares)
-        return module.compute(reduce_tree(_add, [task(part) for part in self.parts]))[0][0]
+        found = module.compute(reduce_tree(_add, [task(part) for part in self.parts]))
+        return np.asarray(found[0][0])
 
 
 class PartitionedFactor(NormalFactor):
@@ -122,8 +168,8 @@ class PartitionedFactor(NormalFactor):
     def __init__(
         self,
         operator: Partitions,
-        XT: np.ndarray,
-        mean: np.ndarray,
+        XT: Floats,
+        mean: Floats,
         total: float,
         centre: bool,
         bounds: Bounds,
@@ -131,28 +177,29 @@ class PartitionedFactor(NormalFactor):
         super().__init__(operator, total, centre, bounds)
         self._XT, self._mean = XT, mean
 
-    def right_side(self, T: np.ndarray) -> np.ndarray:
+    def right_side(self, T: Floats) -> Floats:
         """Return ``Xc'W Tc`` of combined targets."""
         return np.asarray(self._XT @ T)
 
-    def target_means(self, T: np.ndarray) -> np.ndarray:
+    def target_means(self, T: Floats) -> Floats:
         """Return the means of combined targets, zero without centring."""
         return np.asarray(self._mean @ T)
 
 
 def _bytes(X: Any) -> float:
     """Return the memory of a partition and of the copy that a conversion to floats makes."""
-    if sp.issparse(X):
-        return 2.0 * 16 * X.nnz  # at most a value and an index of eight bytes each
+    if is_sparse(X):
+        return 2.0 * 16 * float(X.nnz)  # at most a value and an index of eight bytes each
     return 2.0 * 8 * float(np.size(X))
 
 
 def keep_partitions(
     blocks: list[Any], ys: list[Any], weights: list[Any]
 ) -> tuple[list[Any], list[Any], list[Any], bool]:
-    """Persist the partitions, which every iteration needs, if they fit; the last is whether.
+    """Keep the partitions, which every iteration needs, in the memory of the workers if they fit.
 
-    The first one is built alone, to estimate the memory of all.
+    The first one is built alone, to estimate the memory of all. The last value that is returned
+    says whether the partitions fit.
     """
     module = dask()
     columns = [blocks, ys] if weights[0] is None else [blocks, ys, weights]
@@ -174,40 +221,46 @@ def keep_partitions(
     return blocks, ys, weights, True
 
 
-def fit_by_products(model: Any, columns: list[list[Any]], classes: Any, kept: bool) -> Any:
-    """Return a fitted clone of the model; ``columns`` are the parts of X, y and weights.
+def fit_by_products(
+    model: SharedSubspaceClassifier, parts: list[list[Any]], classes: Any, kept: bool
+) -> tuple[Columns, Solution]:
+    """Return the columns and the solution of partitions, given as parts of X, y and weights.
 
-    The lists are emptied: only what the iterations need stays in memory.
+    The lists are emptied, so that only what the iterations need stays in memory. ``kept`` says
+    whether the partitions fit in the memory of the workers.
     """
+    check_parameters(model)
     module = dask()
-    empty = module.delayed(clone(model))
-    survey = module.delayed(_survey)
-    partitions = list(zip(*columns, strict=True))
-    parts = [survey(empty, *part, classes, k) for k, part in enumerate(partitions, 1)]
-    found = module.compute(reduce_tree(_add_surveys, parts))[0]
+    empty, survey = module.delayed(clone(model)), module.delayed(_survey)
+    partitions = list(zip(*parts, strict=True))
+    surveys = [survey(empty, *part, classes, k) for k, part in enumerate(partitions, 1)]
+    found: Survey | None = module.compute(reduce_tree(_add_surveys, surveys))[0]
     if found is None or found.n <= 0:
-        return None
-    for column in columns:
-        column.clear()
-    return _solve(module, found, partitions, model.fit_intercept, kept)
+        raise ValueError("No partition of X has samples.")
+    for each in parts:
+        each.clear()
+    factor = _factorise(model, found, partitions, kept)
+    m = len(found.t)
+    point = model.alpha, model.beta, choose_rank(model.n_components, m)
+    domain = Domain(Kernel("linear"), found.dtype)
+    return found.columns, solve(factor, np.eye(m), point, domain)
 
 
-def _solve(module: Any, found: Survey, partitions: list[Any], centre: bool, kept: bool) -> Any:
-    means = (found.x / found.n, found.t / found.n)
-    if not centre:
-        means = tuple(np.zeros_like(mean) for mean in means)
-    fitted = clone(found.model)
-    vars(fitted).update(vars(found.model))
-    columns, mean = module.delayed(found.model), module.delayed(means[0])
+def _factorise(
+    model: SharedSubspaceClassifier, found: Survey, partitions: list[Any], kept: bool
+) -> PartitionedFactor:
+    """Return the factor of all partitions, and empty their list."""
+    module = dask()
+    centre = model.fit_intercept
+    x, t = found.means(centre)
+    empty, columns, mean = (module.delayed(a) for a in (clone(model), found.columns, x))
     make, right = module.delayed(_operator), module.delayed(_right_side)
-    parts = [make(columns, *part, mean) for part in partitions]
+    parts = [make(empty, columns, *part, mean) for part in partitions]
     partitions.clear()
-    if kept:  # the operators hold the samples; the partitions behind them are let go
+    if kept:  # the operators hold the samples, and the partitions behind them can be discarded
         parts = list(module.persist(*parts))
-    XT = module.compute(reduce_tree(_add, [right(part, means[1]) for part in parts]))[0][0]
-    operator = Partitions(parts, (found.count, len(means[0])), means[0])
-    solver = fitted._solver()
+    XT = module.compute(reduce_tree(_add, [right(part, t) for part in parts]))[0][0]
+    operator = Partitions(parts, (found.count, len(x)), x)
+    solver = model._make_solver()
     bounds = Bounds(solver.tol, solver.max_iter, solver.limit)
-    factor = PartitionedFactor(operator, XT, means[1], found.n, centre, bounds)
-    fitted._fit_known(factor, len(means[1]), found.dtype)
-    return fitted
+    return PartitionedFactor(operator, XT, t, found.n, centre, bounds)

@@ -10,7 +10,11 @@ import eigenlabel
 from eigenlabel import metrics, model_selection, thresholds
 from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits, OnGaussianKernel
 from eigenlabel.estimators.graphs.network import ViewGraphs
+from eigenlabel.estimators.subspace.columns import Columns
+from eigenlabel.estimators.subspace.solve import Solution
 from eigenlabel.estimators.subspace.stream import Sample, Stream
+from eigenlabel.estimators.subspace.tuning import Tuning
+from eigenlabel.estimators.subspace.weights import Dual, Factored, Full, Linear
 from eigenlabel.estimators.views.distances import DistanceView, ViewDistances
 from eigenlabel.estimators.views.kernels import KernelView
 from eigenlabel.estimators.views.ridge import RidgeView
@@ -19,6 +23,7 @@ from eigenlabel.experiment.tuning import ScoreMetric
 from eigenlabel.inputs.views import Layout
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.linalg.factors.solution import Shortfall
 from eigenlabel.linalg.statistics import Accumulator, Block, Statistics
 from eigenlabel.preprocessing import ColumnGroups, DocumentFrequencySelector
 from eigenlabel.preprocessing.preparation import to_dense
@@ -59,6 +64,14 @@ _OURS = (
     Block,
     Sample,
     Stream,
+    Columns,
+    Solution,
+    Shortfall,
+    Tuning,
+    Linear,
+    Dual,
+    Full,
+    Factored,
     ColumnGroups,
     DocumentFrequencySelector,
     to_dense,

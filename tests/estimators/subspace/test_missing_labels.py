@@ -358,7 +358,7 @@ def test_too_many_patterns_go_to_products(data, M, monkeypatch):
 
 def test_products_of_kernels_are_refused(data, M):
     model = SharedSubspaceClassifier(kernel="rbf", solver="krylov")
-    with pytest.raises(ValueError, match=r"takes no labels that are not observed .*MEKA"):
+    with pytest.raises(ValueError, match=r"does not work with labels that are not observed .*MEKA"):
         model.fit(data.X, blank(data.Y, M))
 
 

@@ -16,7 +16,7 @@ from eigenlabel.estimators.margin.alternation import (
     Step,
     alternate,
 )
-from eigenlabel.estimators.subspace.classifier import default_rank
+from eigenlabel.estimators.subspace.solve import default_rank
 from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (

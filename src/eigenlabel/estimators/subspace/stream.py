@@ -1,21 +1,27 @@
-"""What is known of samples that came in blocks: statistics by fold, and a sample of rows."""
+"""Samples that come in blocks: additive statistics by fold, a sample of rows, and a solution."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
-from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.estimators.subspace.columns import Columns
+from eigenlabel.estimators.subspace.forgetting import check_possible, subtract
+from eigenlabel.estimators.subspace.solve import Solution
+from eigenlabel.inputs.validation import beyond_rounding, check_spread
+from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.statistics import Accumulator, Block, Statistics, join
 
-KEPT_SCORES = 2**24  # samples times labels that tuning compares held-out scores of
-KEPT_BYTES = 2**29  # of their rows
+KEPT_SCORES = 2**24  # upper bound on the samples times labels whose held-out scores are compared
+KEPT_BYTES = 2**29  # upper bound on the memory of their rows
 GROUPS = 1024  # runs of samples whose folds are drawn together
 
 
-def draw(start: int, n: int, cv: int) -> tuple[np.ndarray, np.ndarray]:
-    """Give the folds of n samples by their position in the stream, and a number in [0, 1) each.
+def draw(start: int, n: int, cv: int) -> tuple[Ints, Floats]:
+    """Return the folds of n samples by their position in the stream, and a number in [0, 1) each.
 
-    Each run of ``cv`` samples goes to all folds, in an order of its own.
+    The ``cv`` samples of each run belong to different folds, in a random order.
     """
     size = GROUPS * cv
     first, last = start // size, (start + n - 1) // size
@@ -30,15 +36,15 @@ def draw(start: int, n: int, cv: int) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows of a stream that are kept to compare held-out scores: all of them, or an even draw."""
+    """The rows of a stream on which tuning compares held-out scores: all, or a random sample."""
 
     blocks: tuple[Block, ...] = ()
-    folds: tuple[np.ndarray, ...] = ()
-    keys: tuple[np.ndarray, ...] = ()
-    limit: float = 1.0  # rows with a key below it are kept
+    folds: tuple[Ints, ...] = ()
+    keys: tuple[Floats, ...] = ()
+    limit: float = 1.0  # rows whose key is smaller are kept
 
-    def add(self, block: Block, folds: np.ndarray, keys: np.ndarray) -> "Sample":
-        """Keep what is drawn of a block."""
+    def add(self, block: Block, folds: Ints, keys: Floats) -> "Sample":
+        """Return the sample with the rows that are drawn from a block."""
         keep = keys < self.limit
         if block.weights is not None:
             keep &= block.weights > 0
@@ -53,7 +59,7 @@ class Sample:
         return grown.thin(self.limit)
 
     def merge(self, other: "Sample") -> "Sample":
-        """Keep what both keep."""
+        """Return the rows of both samples whose keys are small enough for both."""
         joined = Sample(
             self.blocks + other.blocks,
             self.folds + other.folds,
@@ -63,7 +69,7 @@ class Sample:
         return joined.thin(min(self.limit, other.limit))
 
     def thin(self, limit: float) -> "Sample":
-        """Lower the limit, further if the rows are too many."""
+        """Return the rows below a lower limit, which is halved until they fit in memory."""
         taken = self
         while limit < taken.limit or taken._too_large():
             limit = limit if limit < taken.limit else taken.limit / 2
@@ -84,37 +90,68 @@ class Sample:
         )
 
     def settle(self) -> "Sample":
-        """Join the blocks into one."""
+        """Return the sample with all its rows in one block."""
         if len(self.blocks) < 2:
             return self
-        folds, keys = (np.concatenate(parts) for parts in (self.folds, self.keys))
+        folds, keys = np.concatenate(self.folds), np.concatenate(self.keys)
         return Sample((join(self.blocks),), (folds,), (keys,), self.limit)
 
 
-def _rows(block: Block, keep: np.ndarray) -> Block:
+def _rows(block: Block, keep: Bools) -> Block:
     weights = None if block.weights is None else block.weights[keep]
     return Block(block.X[keep], block.Y[keep], weights)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Stream:
-    """What is known of the blocks so far, by fold where there are folds. Nothing of it changes."""
+    """What is known of samples that came in blocks, and the solution of their equations.
 
-    codec: LabelCodec
+    Methods that change the samples return a new stream without a solution. The only changes in
+    place store results: ``settle`` the statistics of waiting blocks, and the model its solution.
+
+    Attributes
+    ----------
+    columns : Columns
+        The features and labels.
+    folds : tuple of Accumulator
+        The statistics of each fold; there is one fold if nothing is tuned.
+    sample : Sample
+        The rows that tuning compares held-out scores of.
+    blocks : int
+        The number of blocks.
+    seen : int
+        The number of samples that were added.
+    forgotten : int
+        The number of samples that were removed again.
+    offset : int
+        The position of the first sample, on which the folds of samples depend.
+    solution : Solution or None
+        The solved model, or None if it is not solved yet.
+    """
+
+    columns: Columns
     folds: tuple[Accumulator, ...]
-    sample: Sample
+    sample: Sample = field(default_factory=Sample)
     blocks: int = 0
-    seen: int = 0  # samples, those forgotten included
-    offset: int = 0  # position of the first one
+    seen: int = 0
+    forgotten: int = 0
+    offset: int = 0
+    solution: Solution | None = None
 
     @classmethod
-    def start(cls, codec: LabelCodec, cv: int) -> "Stream":
-        """Give an empty stream of so many folds; one means that there is no tuning."""
-        return cls(codec, (Accumulator(),) * cv, Sample())
+    def start(cls, columns: Columns, n_folds: int, offset: int = 0) -> "Stream":
+        """Return an empty stream; one fold means that nothing is tuned."""
+        return cls(columns, (Accumulator(),) * n_folds, offset=offset)
+
+    @property
+    def count(self) -> int:
+        """The number of samples that the model is fitted to."""
+        return self.seen - self.forgotten
 
     def add(self, block: Block) -> "Stream":
-        """Take in a block."""
+        """Return the stream with a block more."""
         n, cv = len(block.Y), len(self.folds)
+        folds: tuple[Accumulator, ...]
         if cv == 1:
             folds, sample = (self.folds[0].add(block),), self.sample
         else:
@@ -124,25 +161,66 @@ class Stream:
                 a.add(part) if len(part.Y) else a for a, part in zip(self.folds, parts, strict=True)
             )
             sample = self.sample.add(block, fold, keys)
-        return replace(self, folds=folds, sample=sample, blocks=self.blocks + 1, seen=self.seen + n)
+        return replace(
+            self,
+            folds=folds,
+            sample=sample,
+            blocks=self.blocks + 1,
+            seen=self.seen + n,
+            solution=None,
+        )
+
+    def forget(self, block: Block) -> "Stream":
+        """Return the stream without the samples of a block, for streams of one fold."""
+        gone = block.statistics()
+        left = Accumulator(subtract(self.total(), gone))
+        forgotten = self.forgotten + gone.count
+        return replace(self, folds=(left,), forgotten=forgotten, solution=None)
 
     def merge(self, other: "Stream") -> "Stream":
-        """Take in another stream of the same labels and folds."""
+        """Return the stream of the samples of both, which have the same columns and folds."""
+        if len(self.folds) != len(other.folds):
+            raise ValueError("Only models with the same number of folds can be merged.")
+        self.columns.check_same(other.columns)
         return replace(
             self,
             folds=tuple(a.merge(b) for a, b in zip(self.folds, other.folds, strict=True)),
             sample=self.sample.merge(other.sample),
             blocks=self.blocks + other.blocks,
             seen=self.seen + other.seen,
+            forgotten=self.forgotten + other.forgotten,
+            solution=None,
         )
 
     def settle(self) -> "Stream":
-        """Collect the statistics of all that waits."""
-        folds = tuple(a.settle() for a in self.folds)
-        return replace(self, folds=folds, sample=self.sample.settle())
+        """Compute the statistics of blocks that wait, store them, and return the stream."""
+        self.folds = tuple(a.settle() for a in self.folds)
+        self.sample = self.sample.settle()
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without waiting rows: copies and files hold statistics."""
+        return dict(vars(self.settle()))
 
     def total(self) -> Statistics:
-        """Give the statistics of all folds."""
+        """Return the statistics of all folds together."""
         parts = [a.settle().total for a in self.folds]
         found = [part for part in parts if part is not None]
         return sum(found[1:], found[0])
+
+    def check_solvable(self) -> None:
+        """Check the statistics of all samples before the equations are solved.
+
+        NotFittedError is raised if no samples are left, ValueError if no samples can have these
+        statistics. A warning says if the spreads of features differ too much.
+        """
+        total = self.total()
+        if total.n <= 0:
+            raise NotFittedError(
+                "No samples are left, or all of them have weight zero: call partial_fit."
+            )
+        if self.forgotten:
+            check_possible(total)
+        spread = np.maximum(np.diag(total.XX), 0) / total.n
+        spread = beyond_rounding(spread, total.mean, total.dtype)
+        check_spread(spread, max(total.count, len(total.x)))

@@ -1,15 +1,20 @@
 """ML-LS tuned over its whole grid by exact cross-validation."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from eigenlabel.estimators.base import check_training
-from eigenlabel.estimators.subspace import missing_labels as observed
-from eigenlabel.estimators.subspace.classifier import BaseSharedSubspace
+from eigenlabel.estimators.base import Training, check_training
+from eigenlabel.estimators.subspace.base import BaseSharedSubspace
 from eigenlabel.estimators.subspace.grid import PAPER_GRID, Grid, GridScores, chunk_size
+from eigenlabel.estimators.subspace.many_labels import Sizes, check_tunable
+from eigenlabel.estimators.subspace.missing_labels import factorise
+from eigenlabel.estimators.subspace.solve import Solution, choose_rank, solve, solve_statistics
 from eigenlabel.estimators.subspace.stream import Stream
+from eigenlabel.estimators.subspace.tuning import Tuning
+from eigenlabel.estimators.subspace.weights import Domain
 from eigenlabel.inputs import progress
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
@@ -19,82 +24,171 @@ from eigenlabel.inputs.parameters import (
     check_number,
     check_parameters,
 )
-from eigenlabel.kernels.factor import SOLVER_PARAMETERS, warn_shortfall
+from eigenlabel.kernels.factor import SOLVER_PARAMETERS, Solver, warn_shortfall
 from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel
 from eigenlabel.labels.cells import blank
 from eigenlabel.labels.targets import signed_targets
 from eigenlabel.labels.truth import Truth
+from eigenlabel.linalg._types import Floats
+from eigenlabel.linalg.factors.protocol import SampleFactor
 from eigenlabel.linalg.factors.solution import worst
 from eigenlabel.linalg.heldout import Fold, heldout_of_statistics, tuning_arrays
 from eigenlabel.model_selection.folds import list_folds
 from eigenlabel.model_selection.judges import PIECE, Pooled
 from eigenlabel.model_selection.routing import NO_GROUPS, make_tuned_router, route_tuned
-from eigenlabel.model_selection.scorers import GridScorer, make_scorer
-from eigenlabel.model_selection.search import SearchResult, search, store, to_floats
-from eigenlabel.thresholds import Rule, get_rule
-from eigenlabel.thresholds.decisions import decide
+from eigenlabel.model_selection.scorers import make_scorer
+from eigenlabel.model_selection.search import SearchResult, search, to_floats
+from eigenlabel.thresholds.rule import Rule
+from eigenlabel.thresholds.rules import get_rule
 
 
 class SharedSubspaceClassifierCV(BaseSharedSubspace):
-    """Shared-subspace least squares that tunes itself, thresholds included.
+    """Classify by shared-subspace least squares that tunes its parameters and thresholds.
 
     Every (alpha, beta, n_components) of the grid is cross-validated exactly, as if each fold had
-    been fitted from scratch, at the price of about one factorisation per fold. Each grid point is
+    been fitted from scratch, at the cost of about one factorisation per fold. Each grid point is
     scored on the held-out scores of all samples together, with label thresholds fitted to them.
+    The model is that of :class:`SharedSubspaceClassifier` with the best parameters.
 
-    Cost: one reduction (4 p^3 / 3, p the smaller side of X) per fold, or one eigendecomposition
-    for leave-one-out; a grid point adds products with n x m arrays and one sort of the scores.
-    Memory: at most 7 + min(n / p, folds) arrays of p x p numbers (8 for wide X and kernels, of
-    which 4 to 5 are common), and up to 0.1 GB for the scores of grid points. Where memory allows,
-    tall X (n > 2 d) takes one array more per fold, and is read once instead of several times.
+    The cost is one reduction (4 p^3 / 3 operations, with p the smaller side of X) per fold, or one
+    eigendecomposition for leave-one-out; a grid point adds products with n x m arrays and one sort
+    of the scores. Memory is at most 7 + min(n / p, folds) arrays of p x p numbers (8 for wide X
+    and kernels, of which 4 to 5 are usual), and up to 0.1 GB for the scores of grid points. If
+    memory allows, tall X (n > 2 d) uses one more array per fold, and is read once instead of
+    several times.
 
     Parameters
     ----------
-    alphas, betas : sequences of floats >= 0 or None
-        None is the papers' grid {0, 1e-6, 1e-5, ..., 1}, with ``inf`` added for alpha.
-    n_components : int, sequence of ints, or None
-        Dimensions to try; None is the papers' one, 5 floor((m - 1) / 5), at least 1.
-    cv : int, splitter, or iterable of (train, test)
-        An int is a MultilabelStratifiedKFold. ``sklearn.model_selection.LeaveOneOut()`` takes one
-        factorisation and n m x m eigenproblems per (alpha, beta).
+    alphas : array-like of float, default=None
+        The values of alpha to try, at least 0. None is the grid of Ji et al. 2010,
+        {0, 1e-6, 1e-5, ..., 1}, and infinity.
+    betas : array-like of float, default=None
+        The values of beta to try, at least 0. None is the grid of Ji et al. 2010,
+        {0, 1e-6, 1e-5, ..., 1}.
+    n_components : int or array-like of int, default=None
+        The dimensions of the shared subspace to try. None is that of Ji et al. 2010,
+        5 floor((m - 1) / 5), at least 1.
+    cv : int, splitter or iterable of (train, test), default=5
+        The folds. An int is the number of folds of a MultilabelStratifiedKFold.
+        ``sklearn.model_selection.LeaveOneOut()`` costs one factorisation, and n eigenproblems of
+        size m x m for each (alpha, beta).
     scoring : str or callable, default="f1_macro"
         A metric of ``eigenlabel.metrics`` by name (losses are negated; "average_precision" is the
         one over samples), a scikit-learn scorer by name, or a callable ``scorer(estimator, X, y)``
-        that calls ``estimator.predict(X)`` or ``estimator.decision_function(X)``. X is the matrix
-        of held-out scores then, not the data, and there are no probabilities.
-    threshold : str or rule of ``eigenlabel.thresholds``, default="mixed"
-        How scores become label sets: "zero", "f1", "fbr", "global", "top", "proportional" or
-        "mixed". Thresholds apply to label matrices; a vector y is decided by the highest score.
-    threshold_on : "heldout" or "training"
-        Scores that the final thresholds are fitted to; the papers used those of training. The
-        grid is always compared on held-out scores.
-    kernel, gamma, degree, coef0, kernel_params, fit_intercept, solver, tol, max_iter, max_memory
-        As in :class:`SharedSubspaceClassifier`.
+        that calls ``estimator.predict(X)`` or ``estimator.decision_function(X)``. There X is the
+        matrix of held-out scores, not the data, and there are no probabilities.
+    threshold : str or rule, default="mixed"
+        How scores become label sets: "zero", "f1", "fbr", "global", "top", "proportional",
+        "mixed", or a rule of ``eigenlabel.thresholds``. Thresholds apply to label matrices; a
+        vector y is decided by the highest score.
+    threshold_on : {"heldout", "training"}, default="heldout"
+        The scores that the final thresholds are fitted to; Ji et al. 2010 use those of training.
+        Grid points are always compared on held-out scores.
+    kernel : str or callable, default="linear"
+        The kernel: "linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "chi2" or
+        "intersection" (both of histograms), or "precomputed". A callable takes two matrices and
+        returns the kernel matrix of their rows. Sums of kernels are passed as "precomputed". A
+        kernel matrix that is not positive semi-definite is used without its negative part, with a
+        warning.
+    gamma : float, default=None
+        The bandwidth of "poly", "rbf", "sigmoid", "laplacian" and "chi2". None is the default rule
+        of the kernel on the training samples.
+    degree : float, default=3
+        The power of "poly".
+    coef0 : float, default=1
+        The constant of "poly" and "sigmoid".
+    kernel_params : dict, default=None
+        Keyword arguments of a callable kernel.
+    fit_intercept : bool, default=True
+        Whether there is an intercept without penalty. False, with a constant column in X, is the
+        setting of Ji et al. 2010.
+    solver : {"auto", "gram", "covariance", "krylov"}, default="auto"
+        How the equations are solved: with the n x n matrix, with the d x d matrix, or with
+        products alone (conjugate gradients; kernel values are computed again in each iteration).
+        "auto" is the smaller matrix, or products if it does not fit in memory and the kernel is
+        linear.
+    tol : float, default=1e-6
+        The residual at which "krylov" stops, relative to the right side of its equations. It works
+        in float32 on sparse float32 X if ``tol`` is 1e-5 or more. The relative error of the
+        weights is at most tol (largest + shift) / (smallest + shift eigenvalue of the covariance),
+        and usually close to tol.
+    max_iter : int, default=1000
+        The number of iterations after which "krylov" stops, with a ConvergenceWarning that states
+        the residual.
+    max_memory : float, default=None
+        Upper bound in bytes on the arrays that a solver holds at once, in addition to X and y.
+        None is the memory that the process can still use: the least of the machine's free memory,
+        what its control groups (containers) have left, and ``ulimit -v``. If the arrays
+        do not fit, "auto" is "krylov" for a linear kernel; everything else raises MemoryError.
     verbose : int, default=0
-        0 is silent; 1 shows the progress of the tuning on stderr.
+        Whether the progress of the tuning is shown on stderr: 0 for silence, 1 to show it.
 
     Attributes
     ----------
-    alpha_, beta_, n_components_, best_score_, best_index_
-        The best grid point; of equal ones the simplest (smaller subspace, larger penalties).
-        n_components_ counts the directions that the features do predict.
-    best_params_ : dict with alpha, beta and n_components as they stand in the grid
-    cv_results_ : dict of arrays as in GridSearchCV, one entry per grid point
-        ``pooled_test_score`` is what decides: the score on all held-out scores together.
-        ``split<k>_test_score``, ``mean_test_score`` and ``std_test_score`` are by fold (not kept
-        for more than 100 folds, nor if samples are tested repeatedly), ``rank_test_score`` ranks
+    alpha_ : float
+        The best value of alpha. Of equal grid points the simplest is best: the smaller subspace,
+        then larger penalties.
+    beta_ : float
+        The best value of beta.
+    best_params_ : dict
+        The values of alpha, beta and n_components of the best grid point.
+    best_index_ : int
+        The position of the best grid point in ``cv_results_``.
+    best_score_ : float
+        The score of the best grid point.
+    cv_results_ : dict
+        The results in the form of GridSearchCV, one entry per grid point. ``pooled_test_score`` is
+        the score on all held-out scores together, by which the best point is chosen.
+        ``split<k>_test_score``, ``mean_test_score`` and ``std_test_score`` are by fold (not stored
+        for more than 100 folds, nor if samples are tested repeatedly). ``rank_test_score`` ranks
         the pooled score.
-    score_grid_ : (n_alphas, n_betas, n_dimensions), the pooled scores in the order of the lists
-    oof_scores_ : (n_samples, n_labels), held-out scores of the best grid point; NaN where a sample
-        was in no test part or has weight zero, a mean where it was in several
-    thresholds_ : (n_labels,)
-    and those of :class:`SharedSubspaceClassifier`.
+    score_grid_ : ndarray of shape (n_alphas, n_betas, n_dimensions)
+        The pooled scores in the order of the lists of parameters.
+    oof_scores_ : ndarray of shape (n_samples, n_labels)
+        The held-out scores of the best grid point: NaN if a sample was in no test part or has
+        weight zero, a mean if it was in several.
+    thresholds_ : ndarray of shape (n_labels,)
+        The thresholds of the scores.
+    coef_ : ndarray of shape (n_labels, n_features)
+        Weights of the features. Only for a linear kernel.
+    dual_coef_ : ndarray of shape (n_samples, n_labels)
+        Dual coefficients of the training samples. Only for other kernels.
+    intercept_ : ndarray of shape (n_labels,)
+        Intercepts.
+    eigenlabels_ : ndarray of shape (n_labels, n_components_)
+        The combinations W of labels that share the subspace, with orthonormal columns.
+    eigenvalues_ : ndarray of shape (n_labels,)
+        The eigenvalues of S = A'B, descending; for ``alpha=inf``, those of alpha A'B.
+    components_ : ndarray of shape (n_components_, n_features)
+        The basis Theta of the shared subspace, with orthonormal rows. Only for a linear kernel.
+    dual_components_ : ndarray of shape (n_samples, n_components_)
+        The dual coefficients of the basis. Only for other kernels.
+    n_components_ : int
+        The dimension of the shared subspace, without directions on which the features predict
+        nothing.
+    classes_ : ndarray of shape (n_labels,)
+        The names or numbers of the columns of a label matrix, or the classes of a vector y.
+    n_iter_ : int
+        The number of iterations of "krylov" for the final fit; 1 for the exact solvers.
+    residuals_ : ndarray of shape (1 or 2, n_labels)
+        The residuals of the ridge regressions with beta and, for a finite alpha, alpha + beta:
+        relative to the right side, rounding included, by label. Only for "krylov".
+    n_samples_seen_ : int
+        The number of samples that came in blocks, without those forgotten. Only for models fitted
+        by blocks.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features. Only if X is a frame whose column names are strings.
 
-    Labels that were not observed (NaN in a label matrix) count neither in scores nor in thresholds.
+    Notes
+    -----
+    Labels that are not observed (NaN in a label matrix) count neither in scores nor in thresholds.
 
     Samples may come in blocks (``partial_fit``, ``fit_files``), for a linear kernel and an int cv.
-    Then a sample's fold depends on its position; statistics are kept by fold, and rows to compare
-    grid points on: all of them up to 2^24 samples times labels and 512 MiB, an even draw beyond.
+    Then the fold of a sample depends on its position. Statistics are stored by fold, and rows on
+    which grid points are compared: all of them up to 2^24 samples times labels and 512 MiB, a
+    random sample beyond.
 
     Examples
     --------
@@ -133,7 +227,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
-        kernel_params: dict | None = None,
+        kernel_params: dict[str, Any] | None = None,
         fit_intercept: bool = True,
         solver: str = "auto",
         tol: float = 1e-6,
@@ -176,42 +270,54 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
     ) -> "SharedSubspaceClassifierCV":
-        """Tune and fit to samples X and labels y, as :class:`SharedSubspaceClassifier` takes them.
+        """Tune the parameters and the thresholds, and fit the model.
 
-        ``groups`` goes to the splitter. Sample weights count in the fit, the thresholds and the
-        scoring (scorers that take none are called without). With scikit-learn's metadata routing
-        a scorer gets what it requests, and ``params`` go to the splitter and the scorer.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples, or their kernel matrix (n_samples, n_samples) if the kernel is
+            precomputed.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
+            A 0/1 label matrix, or a vector of classes. NaN in a matrix (also None and pandas' NA;
+            stored NaN in a sparse one) marks a label that is not observed on a sample.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A weight of k counts like k copies of the sample: in the fit, in the thresholds, and in
+            the scoring if the scorer accepts weights.
+        groups : array-like of shape (n_samples,), default=None
+            The groups of the samples, which are passed to the splitter.
+        **params : dict
+            Metadata for the splitter and the scorer. They need scikit-learn's metadata routing,
+            with which a scorer gets what it requests.
+
+        Returns
+        -------
+        self : SharedSubspaceClassifierCV
+            The fitted model.
         """
         check_parameters(self)
-        kernel = self._make_kernel()
+        kernel, solver, rule = self._make_kernel(), self._make_solver(), get_rule(self.threshold)
         metadata = {"sample_weight": sample_weight, "groups": groups, **params}
         split, score = route_tuned(self, "fit", metadata)
-        rule = get_rule(self.threshold)
-        self._refuse_many_labels(X, y)
+        check_tunable(Sizes.read(X, y, kernel.linear))
         data = check_training(self, X, y, sample_weight, square=kernel.precomputed)
-        X, codec, Y, weights, cells = data.X, data.codec, data.Y, data.weights, data.observed
-        self._kernel = kernel.settle(X, weights)
-        self._codec, self.classes_, self._rule = codec, codec.classes, rule
-        grid = self._grid(Y.shape[1])
-        T, used = data.targets, data.used
-        folds = list_folds(self.cv, X, y, split, codec, used)
-        n, d = X.shape
-        arrays = tuning_arrays(n, d if self._linear else n, folds)
-        factor = observed.factorise(self._kernel, X, weights, cells, self._solver(), arrays)
-        tuning, part = factor, None if cells is None else cells[used]
-        if len(used) < len(Y):
-            some = _part(kernel, X, weights, used)
-            tuning = observed.factorise(self._kernel, *some, part, self._solver(), arrays)
-        truth = Truth.of(Y, weights, cells, used, folds)
-        scorer = make_scorer(self.scoring, y, codec, truth, used, score)
-        store(self, self._tune(tuning, T[used], folds, grid, truth, scorer), used, len(Y))
-        del tuning  # as large as the factor of the final fit
-        self._fit_factor(factor, X, T, self._store_point(grid))
-        if self.threshold_on == "training" and codec.multilabel:
-            known = blank(Y[used], part)
-            scores = self._scores_of_checked(X)[used]
-            self.thresholds_ = rule.find_thresholds(scores, known, truth.weights)
-        return self
+        kernel = kernel.settle(data.X, data.weights)
+        grid = self._grid(data.Y.shape[1])
+        folds = list_folds(self.cv, data.X, y, split, data.codec, data.used)
+        truth = Truth.of(data.Y, data.weights, data.observed, data.used, folds)
+        factor, some = _factorise(kernel, data, folds, solver)
+        scorer = make_scorer(self.scoring, y, data.codec, truth, data.used, score)
+        judge = Pooled(scorer, rule, truth, min(PIECE, chunk_size(solver.limit)))
+        result = self._search(some, data.targets[data.used], folds, grid, judge)
+        del some  # as large as the factor of all samples
+        tuning = Tuning.of(result, grid, data.used, len(data.Y))
+        domain = Domain(kernel, data.X.dtype, data.X)
+        solution = solve(factor, data.targets, tuning.point, domain)
+        thresholds = result.thresholds
+        if self.threshold_on == "training" and data.codec.multilabel:
+            scores = solution.weights.scores(data.X)[data.used]
+            known = blank(truth.labels.T, None if truth.cells is None else truth.cells.T)
+            thresholds = rule.find_thresholds(scores, known, truth.weights)
+        return self._store(data.codec, _tuned(solution, rule, thresholds, tuning))
 
     def _grid(self, n_labels: int) -> Grid:
         alphas = to_floats("alphas", (*PAPER_GRID, np.inf) if self.alphas is None else self.alphas)
@@ -222,86 +328,125 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
             check_number("betas", float(value), 0)
         given = self.n_components
         several = isinstance(given, Iterable) and not isinstance(given, str)
-        ranks = [self._rank(r, n_labels) for r in (given if several else [given])]
+        ranks = [choose_rank(r, n_labels) for r in (given if several else [given])]
         if not ranks:
-            raise ValueError("n_components is empty: give at least one dimension.")
+            raise ValueError("n_components is empty: pass at least one dimension.")
         return Grid(alphas, betas, ranks)
 
-    def _tune(
-        self,
-        factor: Any,
-        T: np.ndarray,
-        folds: list[Fold],
-        grid: Grid,
-        truth: Truth,
-        scorer: GridScorer,
+    def _search(
+        self, factor: SampleFactor, T: Floats, folds: list[Fold], grid: Grid, judge: Pooled
     ) -> SearchResult:
         """Search the grid; the prepared folds exist while this method runs, and no longer."""
-        limit = self._solver().limit
+        limit = self._limit
         with progress.tuning(len(folds) + len(grid.points), self.verbose) as bar:
             blocks = factor.heldout(T, folds, grid.shifts, grid.shift_pairs, limit, bar.update)
             warn_shortfall(worst([block.shortfall for block in blocks]))
-            judge = Pooled(scorer, self._rule, truth, min(PIECE, chunk_size(limit)))
-            return search(GridScores(blocks, grid, truth, limit), judge, bar.update)
+            return search(GridScores(blocks, grid, judge.truth, limit), judge, bar.update)
 
-    def _store_point(self, grid: Grid) -> tuple[float, float, int]:
-        """Store the best point of the search and return it."""
-        point = alpha, beta, _ = tuple(self.best_params_.values())
-        self.alpha_, self.beta_ = alpha, beta
-        self.score_grid_ = grid.arrange(self.cv_results_["pooled_test_score"])
-        return point
-
-    _solved = BaseSharedSubspace._solved | {
-        "alpha_",
-        "beta_",
-        "best_index_",
-        "best_score_",
-        "best_params_",
-        "cv_results_",
-        "score_grid_",
-        "thresholds_",
-        "oof_scores_",
-    }
-
-    @property
-    def _stream_folds(self) -> int:
-        return 5 if self.cv is None else int(self.cv)
-
-    def _check_stream(self) -> None:
+    def _check_stream(self) -> int:
         super()._check_stream()
-        if self.cv is not None:
-            check_number("cv", self.cv, 2, integer=True)
-        self._rule = get_rule(self.threshold)
+        get_rule(self.threshold)
+        if self.cv is None:
+            return 5
+        check_number("cv", self.cv, 2, integer=True)
+        return int(self.cv)
 
-    def _solve_stream(self, stream: Stream) -> None:
-        codec, rule = stream.codec, self._rule
+    def _solve_stream(self, stream: Stream) -> Solution:
+        codec, rule = stream.columns.codec, get_rule(self.threshold)
         kept, fold = stream.sample.blocks[0], stream.sample.folds[0]
-        numbers = [k for k, a in enumerate(stream.folds) if a.total is not None and a.total.n > 0]
-        if len(numbers) < 2:
+        parts = [(k, a.total) for k, a in enumerate(stream.folds)]
+        filled = {k: total for k, total in parts if total is not None and total.n > 0}
+        if len(filled) < 2:
             raise ValueError(f"{len(fold)} samples are too few to tune on.")
-        folds: list[Fold] = [(None, np.flatnonzero(fold == k)) for k in numbers]
+        folds: list[Fold] = [(None, np.flatnonzero(fold == k)) for k in filled]
         grid = self._grid(kept.Y.shape[1])
-        parts = [stream.folds[k].total for k in numbers]
-        tests = [test for _, test in folds]
         _, score = route_tuned(self, "partial_fit", {"sample_weight": kept.weights})
         y, rows = codec.decide(signed_targets(kept.Y)), np.arange(len(fold))
         truth = Truth.of(kept.Y, kept.weights, None, rows, folds)
-        blocks = heldout_of_statistics(parts, kept.X, tests, grid.shifts, self.fit_intercept)
         judge = Pooled(make_scorer(self.scoring, y, codec, truth, rows, score), rule, truth)
+        tests = [test for _, test in folds]
+        blocks = heldout_of_statistics(
+            list(filled.values()), kept.X, tests, grid.shifts, self.fit_intercept
+        )
         with progress.tuning(len(grid.points), self.verbose) as bar:
             result = search(GridScores(blocks, grid, truth), judge, bar.update)
-        store(self, result, rows, len(fold))
-        self._fit_statistics(stream.total(), self._store_point(grid))
+        tuning = Tuning.of(result, grid, rows, len(fold))
+        solution = solve_statistics(stream.total(), tuning.point, centre=self.fit_intercept)
+        thresholds = result.thresholds
         if self.threshold_on == "training" and codec.multilabel:
-            self.thresholds_ = rule.find_thresholds(self._scores(kept.X), kept.Y, kept.weights)
+            scores = solution.weights.scores(kept.X)
+            thresholds = rule.find_thresholds(scores, kept.Y, kept.weights)
+        return _tuned(solution, rule, thresholds, tuning)
 
-    def _decide(self, scores: np.ndarray) -> Any:
-        return decide(self._codec, scores, self._rule, self.thresholds_)
+    # Fitted attributes
+
+    def _tuning(self) -> Tuning:
+        tuning = self._solved().tuning
+        assert tuning is not None
+        return tuning
+
+    @property
+    def alpha_(self) -> float:
+        """Best value of alpha."""
+        return self._tuning().point[0]
+
+    @property
+    def beta_(self) -> float:
+        """Best value of beta."""
+        return self._tuning().point[1]
+
+    @property
+    def best_index_(self) -> int:
+        """Position of the best grid point in ``cv_results_``."""
+        return self._tuning().best_index
+
+    @property
+    def best_score_(self) -> float:
+        """Score of the best grid point."""
+        return self._tuning().best_score
+
+    @property
+    def best_params_(self) -> dict[str, Any]:
+        """Values of alpha, beta and n_components of the best grid point."""
+        return self._tuning().best_params
+
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """Results of all grid points."""
+        return self._tuning().cv_results
+
+    @property
+    def score_grid_(self) -> Floats:
+        """Scores (n_alphas, n_betas, n_dimensions) in the order of the lists of parameters."""
+        return self._tuning().score_grid
+
+    @property
+    def oof_scores_(self) -> Floats:
+        """Held-out scores (n_samples, n_labels) of the best grid point."""
+        return self._tuning().oof_scores
+
+    @property
+    def thresholds_(self) -> Floats:
+        """Thresholds (n_labels,) of the scores."""
+        return np.asarray(self._solved().thresholds)
 
 
-def _part(
-    kernel: Kernel, X: Any, weights: np.ndarray | None, used: np.ndarray
-) -> tuple[Any, np.ndarray]:
-    assert weights is not None
-    part = X[used][:, used] if kernel.precomputed else X[used]
-    return part, weights[used]
+def _factorise(
+    kernel: Kernel, data: Training, folds: list[Fold], solver: Solver
+) -> tuple[SampleFactor, SampleFactor]:
+    """Factorise all samples, and those with positive weight, which tuning compares."""
+    n, d = data.X.shape
+    arrays = tuning_arrays(n, d if kernel.linear else n, folds)
+    cells, used = data.observed, data.used
+    factor = factorise(kernel, data.X, data.weights, cells, solver, arrays)
+    if data.weights is None or len(used) == n:
+        return factor, factor
+    X = data.X[used][:, used] if kernel.precomputed else data.X[used]
+    part = None if cells is None else cells[used]
+    return factor, factorise(kernel, X, data.weights[used], part, solver, arrays)
+
+
+def _tuned(solution: Solution, rule: Rule, thresholds: Floats | None, tuning: Tuning) -> Solution:
+    """Return a solution with the outcome of the search that chose its parameters."""
+    assert thresholds is not None
+    return replace(solution, rule=rule, thresholds=thresholds, tuning=tuning)

@@ -20,7 +20,7 @@ from eigenlabel.datasets.files.opening import text_size
 from eigenlabel.datasets.files.text import decode
 from eigenlabel.datasets.like import no_labels, skips_labels
 from eigenlabel.datasets.tables.columns import is_too_large
-from eigenlabel.inputs.messages import Message, Parameter
+from eigenlabel.inputs.messages import Count, Message, Parameter
 from eigenlabel.linalg._types import Matrix
 
 MAX_DIGITS = 18
@@ -142,7 +142,9 @@ def _feature_matrix(path: Any, lines: Lines, X: Matrix, sizes: Sizes) -> tuple[M
     most = max(MANY_FEATURES, text_size(path)) if n_features is None else n_features
     if width > most:
         at = int(indices.argmax())
-        reason = Message(f"feature {indices[at]} beyond the {n_features} features")
+        reason = Message(
+            f"feature {indices[at]} beyond the ", Count(n_features or 0, "feature", "features")
+        )
         if n_features is None:
             small = f"feature {indices[at]} in a small file; pass "
             reason = Message(small, Parameter("n_features", ...), " if it is right")
