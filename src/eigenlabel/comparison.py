@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import stats
 
-from eigenlabel.inputs.validation import check_number
+from eigenlabel.inputs.parameters import check_number
 from eigenlabel.linalg._types import Floats
 from eigenlabel.metrics import METRICS
 

@@ -14,7 +14,7 @@ from eigenlabel.cli.pages import about, peak_mib
 from eigenlabel.cli.reading import check_output
 from eigenlabel.cli.tables import format_table
 from eigenlabel.datasets import Dataset, load_debtags
-from eigenlabel.inputs.validation import check_number
+from eigenlabel.inputs.parameters import check_number
 from eigenlabel.linalg._types import Ints
 
 FIGURES = ("f1_macro", "f1_micro", "auc_macro", "ranking_loss")

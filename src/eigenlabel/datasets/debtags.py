@@ -6,7 +6,7 @@ import numpy as np
 
 from eigenlabel.datasets.dataset import Dataset
 from eigenlabel.datasets.forms.npz.reader import load_npz
-from eigenlabel.inputs.validation import check_number
+from eigenlabel.inputs.parameters import check_number
 
 
 def load_debtags(*, min_positives: int = 20) -> Dataset:

@@ -13,7 +13,7 @@ from eigenlabel.datasets.files.pipes import pipe_pieces
 from eigenlabel.datasets.forms.index import PIECES
 from eigenlabel.datasets.loading import check_options, find_form, load
 from eigenlabel.datasets.options import all_options, remember
-from eigenlabel.inputs.validation import check_number
+from eigenlabel.inputs.parameters import check_number
 
 
 def _whole_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> Iterator[Dataset]:

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from eigenlabel.datasets.dataset import Dataset
-from eigenlabel.inputs.validation import check_number
+from eigenlabel.inputs.parameters import check_number
 
 
 def make_shared_subspace(

@@ -8,7 +8,7 @@ from typing import Any
 
 from eigenlabel.datasets import DataError
 from eigenlabel.experiment.methods import METHODS, Recipe, configure, make
-from eigenlabel.inputs.validation import check_choice, check_number
+from eigenlabel.inputs.parameters import check_choice, check_number
 from eigenlabel.metrics import METRICS
 from eigenlabel.preprocessing import PREPARATIONS
 

@@ -16,8 +16,8 @@ from eigenlabel.experiment.protocol import Protocol
 from eigenlabel.experiment.records import appending, read_records
 from eigenlabel.experiment.samples import count_splits
 from eigenlabel.experiment.task import Task, execute
+from eigenlabel.inputs.parameters import check_number
 from eigenlabel.inputs.progress import progress, watched
-from eigenlabel.inputs.validation import check_number
 from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.machine import n_threads
 from eigenlabel.linalg.threads import blas_threads

@@ -13,14 +13,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from eigenlabel.inputs.validation import (
-    canonical,
-    check_data,
-    check_largest,
-    check_names,
-    check_sparse,
-    column_names,
-)
+from eigenlabel.inputs.data import check_data, check_names
+from eigenlabel.inputs.scale import check_largest
+from eigenlabel.inputs.sklearn_private import column_names
+from eigenlabel.inputs.sparse import canonical, check_sparse
 from eigenlabel.linalg._types import Bools, Ints
 from eigenlabel.linalg.operators import is_sparse
 

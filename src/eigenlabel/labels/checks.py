@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from eigenlabel.inputs.validation import check_sparse, unmasked
+from eigenlabel.inputs.data import unmasked
+from eigenlabel.inputs.sparse import check_sparse
 from eigenlabel.linalg._types import Bools, Matrix
 
 HINT = "Use sklearn.preprocessing.MultiLabelBinarizer to turn lists of labels into a 0/1 matrix."

@@ -10,7 +10,7 @@ from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from eigenlabel.inputs.validation import unmasked
+from eigenlabel.inputs.data import unmasked
 from eigenlabel.inputs.warning import warn
 from eigenlabel.labels.checks import (
     HINT,

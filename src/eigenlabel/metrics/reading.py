@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from eigenlabel.inputs.validation import check_row_weights, check_scores
+from eigenlabel.inputs.data import check_row_weights, check_scores
 from eigenlabel.labels.checks import check_label_matrix, check_observed_labels
 from eigenlabel.linalg._types import Bools, Floats
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import check_cv
 
-from eigenlabel.inputs.validation import check_number, is_list_of_splits
+from eigenlabel.inputs.parameters import check_number
+from eigenlabel.inputs.sklearn_private import is_list_of_splits
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Ints
 from eigenlabel.linalg.heldout import Fold

@@ -18,7 +18,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import has_fit_parameter
 
-from eigenlabel.inputs.validation import routing_enabled
+from eigenlabel.inputs.sklearn_private import routing_enabled
 from eigenlabel.metrics import METRICS
 from eigenlabel.model_selection import MultilabelStratifiedKFold
 

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
-from eigenlabel.inputs.validation import take_rows, takes_weights
+from eigenlabel.inputs.sklearn_private import take_rows, takes_weights
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.labels.truth import Truth
 from eigenlabel.linalg._types import Bools, Floats, Ints

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from eigenlabel.inputs.validation import check_number
+from eigenlabel.inputs.parameters import check_number
 from eigenlabel.linalg._types import Floats, Ints
 
 

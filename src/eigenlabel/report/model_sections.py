@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenlabel.inputs.validation import check_scores
+from eigenlabel.inputs.data import check_scores
 from eigenlabel.linalg._types import Floats
 from eigenlabel.metrics import f1_from_counts
 from eigenlabel.report.labels import (

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenlabel.inputs.validation import check_choice, check_number
+from eigenlabel.inputs.parameters import check_choice, check_number
 from eigenlabel.linalg._types import Floats
 from eigenlabel.report.plain import clean, plain, significant
 

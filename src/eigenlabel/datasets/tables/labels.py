@@ -13,7 +13,7 @@ from eigenlabel.datasets.tables.columns import Dates, Lists, RawTable, Words, re
 from eigenlabel.datasets.tables.features import odd_cell
 from eigenlabel.datasets.tables.roles import ColumnOptions, Roles, find_roles
 from eigenlabel.inputs.messages import Message, Parameter
-from eigenlabel.inputs.validation import check_choice
+from eigenlabel.inputs.parameters import check_choice
 from eigenlabel.linalg._types import Matrix
 
 SEPARATORS = ("|", ";", ",")

@@ -23,7 +23,7 @@ from eigenlabel.inputs.parameters import (
     Parameters,
     check_parameters,
 )
-from eigenlabel.inputs.validation import check_scale
+from eigenlabel.inputs.scale import check_scale
 from eigenlabel.inputs.views import Part, read_views
 from eigenlabel.kernels.factor import warn_shortfall
 from eigenlabel.labels.codec import LabelCodec

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.estimators.agreement.categories import MISSING, UNKNOWN, encode, find_categories
 from eigenlabel.estimators.agreement.convergence import warn_unless_converged
+from eigenlabel.inputs.data import check_table
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.inputs.parameters import (
     COUNT,
@@ -22,7 +23,6 @@ from eigenlabel.inputs.parameters import (
     check_number,
     check_parameters,
 )
-from eigenlabel.inputs.validation import check_table
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.agreement import HatSum, Term, alternate
 from eigenlabel.linalg.hats import IndicatorHat

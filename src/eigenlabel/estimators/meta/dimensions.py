@@ -9,12 +9,9 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import Bunch, get_tags
 
+from eigenlabel.inputs.parameters import check_choice, check_number
 from eigenlabel.inputs.progress import tuning
-from eigenlabel.inputs.validation import (
-    check_choice,
-    check_number,
-    take_rows,
-)
+from eigenlabel.inputs.sklearn_private import take_rows
 from eigenlabel.inputs.warning import NoDirectionWarning, ignored
 from eigenlabel.labels.checks import check_label_matrix
 from eigenlabel.linalg._types import Bools, Floats, Ints

@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length
 
 from eigenlabel.estimators.base import ScoreClassifier
+from eigenlabel.inputs.data import check_data, check_row_weights, check_scores, is_estimator
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
     CheckedBy,
@@ -23,14 +24,8 @@ from eigenlabel.inputs.parameters import (
     check_parameters,
 )
 from eigenlabel.inputs.progress import tuning
-from eigenlabel.inputs.validation import (
-    check_data,
-    check_largest,
-    check_row_weights,
-    check_scores,
-    is_estimator,
-    take_rows,
-)
+from eigenlabel.inputs.scale import check_largest
+from eigenlabel.inputs.sklearn_private import take_rows
 from eigenlabel.inputs.warning import ignored
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Bools, Floats

@@ -21,13 +21,10 @@ from eigenlabel.estimators.meta.dimensions import (
 )
 from eigenlabel.estimators.neighbours.mlknn import MLkNN
 from eigenlabel.estimators.projection.mddm import MDDM
+from eigenlabel.inputs.data import check_data, check_row_weights
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import CheckedBy, Choice, Parameters, check_parameters
-from eigenlabel.inputs.validation import (
-    check_data,
-    check_row_weights,
-    routing_enabled,
-)
+from eigenlabel.inputs.sklearn_private import routing_enabled
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Floats
 from eigenlabel.metrics import METRICS

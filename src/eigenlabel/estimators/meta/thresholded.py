@@ -11,15 +11,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.estimators.subspace.many_labels import MANY
+from eigenlabel.inputs.data import check_row_weights, is_estimator
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import CheckedBy, Jobs, Parameters, check_parameters
-from eigenlabel.inputs.validation import (
-    check_row_weights,
-    is_estimator,
-    routing_enabled,
-    take_rows,
-    take_samples,
-)
+from eigenlabel.inputs.sklearn_private import routing_enabled, take_rows, take_samples
 from eigenlabel.inputs.views import Views, is_several
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Floats

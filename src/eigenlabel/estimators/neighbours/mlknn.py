@@ -9,6 +9,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
     COUNT,
@@ -17,7 +18,6 @@ from eigenlabel.inputs.parameters import (
     Parameters,
     check_parameters,
 )
-from eigenlabel.inputs.validation import check_data
 from eigenlabel.kernels.distances import distances_to
 from eigenlabel.kernels.neighbours import nearest_in_strips
 from eigenlabel.kernels.rounding import EUCLIDEAN, metric_rounding

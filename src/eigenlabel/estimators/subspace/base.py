@@ -15,9 +15,9 @@ from eigenlabel.estimators.subspace.solve import Solution
 from eigenlabel.estimators.subspace.stream import Stream
 from eigenlabel.estimators.subspace.streaming import extend, linear_only
 from eigenlabel.estimators.subspace.weights import Weights
+from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.inputs.parameters import check_number, check_parameters
-from eigenlabel.inputs.validation import check_data
 from eigenlabel.inputs.warning import warn
 from eigenlabel.kernels.kernel import kernel_tags
 from eigenlabel.labels.checks import has_missing

@@ -10,7 +10,9 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_consistent_length
 
 from eigenlabel.estimators.subspace import many_labels
-from eigenlabel.inputs.validation import check_data, check_largest, check_sparse, check_weights
+from eigenlabel.inputs.data import check_data, check_weights
+from eigenlabel.inputs.scale import check_largest
+from eigenlabel.inputs.sparse import check_sparse
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Matrix
 from eigenlabel.linalg.operators import is_sparse

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from eigenlabel.estimators.subspace.solve import Point, Solution
 from eigenlabel.estimators.subspace.weights import Domain, Factored, Full, Weights
-from eigenlabel.inputs.validation import check_data, check_weights, unmasked
+from eigenlabel.inputs.data import check_data, check_weights, unmasked
 from eigenlabel.kernels.factor import Solver, factorise_samples
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.labels.codec import LabelCodec

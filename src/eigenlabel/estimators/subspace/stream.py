@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from eigenlabel.estimators.subspace.columns import Columns
 from eigenlabel.estimators.subspace.forgetting import check_possible, subtract
 from eigenlabel.estimators.subspace.solve import Solution
-from eigenlabel.inputs.validation import beyond_rounding, check_spread
+from eigenlabel.inputs.scale import beyond_rounding, check_spread
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.statistics import Accumulator, Block, Statistics, join
 

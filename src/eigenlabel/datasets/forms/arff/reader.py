@@ -18,7 +18,7 @@ from eigenlabel.datasets.forms.arff.rows import list_rows, read_dense, read_spar
 from eigenlabel.datasets.forms.reading import reader
 from eigenlabel.datasets.like import about_labels, match, no_labels, skips_labels
 from eigenlabel.inputs.messages import Message, Parameter
-from eigenlabel.inputs.validation import check_choice
+from eigenlabel.inputs.parameters import check_choice
 from eigenlabel.linalg._types import Matrix
 
 # Bytes of memory that each line and value takes while the file is read.
