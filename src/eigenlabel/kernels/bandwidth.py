@@ -13,10 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from eigenlabel.linalg._types import Floats
-from eigenlabel.linalg.operators import row_blocks
+from eigenlabel.linalg.operators import is_sparse, row_blocks
 
 MOST_ROWS = 10_000  # whose distances are averaged; more rows are represented by as many of them
 
@@ -33,18 +32,18 @@ def mean_distance(X: Any, weights: Floats | None = None) -> float:
     Cost: n^2 d / 2 operations and blocks of 32 MiB.
     """
     if X.shape[0] > MOST_ROWS:
-        rows = np.linspace(0, X.shape[0] - 1, MOST_ROWS).astype(int)
-        X, weights = X[rows], None if weights is None else weights[rows]
+        drawn = np.linspace(0, X.shape[0] - 1, MOST_ROWS).astype(int)
+        X, weights = X[drawn], None if weights is None else weights[drawn]
     X = X.astype(float, copy=False)
     n = X.shape[0]
     w = np.ones(n) if weights is None else weights
-    if not sp.issparse(X):
+    if not is_sparse(X):
         X = X - X.mean(axis=0, dtype=float)  # smaller numbers cancel less
-    squares = np.asarray((X.multiply(X) if sp.issparse(X) else X * X).sum(axis=1), float).ravel()
+    squares: Floats = np.asarray((X.multiply(X) if is_sparse(X) else X * X).sum(axis=1)).ravel()
     total = 0.0
     for rows in row_blocks(n, n):
         products = X[rows] @ X[rows.start :].T
-        D = products.toarray() if sp.issparse(products) else np.asarray(products)
+        D = products.toarray() if is_sparse(products) else np.asarray(products)
         D *= -2.0
         D += squares[rows, None]
         D += squares[rows.start :]

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.metrics.pairwise import KERNEL_PARAMS, manhattan_distances, pairwise_kernels
 
 from eigenlabel.inputs.parameters import (
@@ -19,7 +18,7 @@ from eigenlabel.inputs.parameters import (
 )
 from eigenlabel.kernels.bandwidth import DEFAULTS, RULES
 from eigenlabel.linalg._types import Floats
-from eigenlabel.linalg.operators import row_blocks
+from eigenlabel.linalg.operators import is_sparse, row_blocks
 
 KERNELS = (
     "linear",
@@ -61,7 +60,7 @@ def _row_sums(A: Any) -> Floats:
 
 
 def _check_histograms(name: str, X: Any) -> None:
-    if (X.data if sp.issparse(X) else X).min(initial=0) < 0:
+    if (X.data if is_sparse(X) else X).min(initial=0) < 0:
         raise ValueError(
             f"kernel={name!r} compares histograms and needs values >= 0; use 'rbf' or 'linear'."
         )
@@ -131,7 +130,7 @@ class Kernel:
             return self
         if self.name in HISTOGRAMS:
             _check_histograms(self.name, X)
-        if self.name == "chi2" and sp.issparse(X):
+        if self.name == "chi2" and is_sparse(X):
             raise ValueError(
                 "kernel='chi2' accepts dense features only: use 'intersection', or X.toarray()."
             )
@@ -149,7 +148,7 @@ class Kernel:
         if callable(self.name):
             return self._call(X, Z)
         if self.name == "precomputed":
-            return np.asarray(X.toarray() if sp.issparse(X) else X)
+            return np.asarray(X.toarray() if is_sparse(X) else X)
         if self.name == "intersection":
             return intersection_kernel(X, Z)
         given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}

@@ -4,12 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from eigenlabel.linalg._types import Bools, Floats
+from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.metrics.reading import Weights, average, read_label_sets, sample_weights
 
 
 def f1_from_counts(
-    hits: Floats, predicted: Floats, positives: Floats, zero_division: float = 0.0
+    hits: Floats | Ints,
+    predicted: Floats | Ints,
+    positives: Floats | Ints,
+    zero_division: float = 0.0,
 ) -> Floats:
     """Compute F1, 2 hits / (predicted + positives), from numbers of samples.
 
