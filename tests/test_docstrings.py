@@ -1,14 +1,12 @@
 """Docstrings of the public names: complete by the rules of numpydoc, and in plain words.
 
-``python tests/test_docstrings.py`` lists what is wrong, by module; with ``--write`` it writes the
-list of names that are not complete yet, which may only become shorter.
+``python tests/test_docstrings.py`` lists what is wrong, by module.
 """
 
 import inspect
 import re
 import sys
 from collections import defaultdict
-from pathlib import Path
 
 import pytest
 from numpydoc.docscrape import NumpyDocString
@@ -28,7 +26,6 @@ ALLOWED = {
     "PR06": "'int' and 'array of int' are both good English",
     "YD01": "generators describe what they yield in their summary",
 }
-UNFINISHED = Path(__file__).with_name("unfinished_docstrings.txt")
 DIALECT = re.compile(r"\b(?:gives?|tells?|refuses?|sees to|lets? go)\b", re.IGNORECASE)
 
 
@@ -59,7 +56,7 @@ def _attribute_faults(cls):
             yield f"attribute {entry.name!r} has no full sentence"
 
 
-@pytest.mark.parametrize("name", sorted(set(_names()) - set(UNFINISHED.read_text().split())))
+@pytest.mark.parametrize("name", _names())
 def test_the_docstring_of_a_public_name_is_complete(name):
     assert not _faults(name)
 
@@ -72,12 +69,6 @@ def main():
         module = inspect.getmodule(inspect.unwrap(things[name]))
         for fault in _faults(name):
             by_module[getattr(module, "__name__", "?")].append(f"  {name}: {fault}")
-    if "--write" in sys.argv:
-        names = sorted(
-            {fault.split(":")[0].strip() for each in by_module.values() for fault in each}
-        )
-        UNFINISHED.write_text("".join(f"{name}\n" for name in names))
-        return
     for module, faults in sorted(by_module.items()):
         sys.stdout.write(f"{module}: {len(faults)}\n" + "\n".join(faults) + "\n")
 

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from eigenlabel.distributed.cluster import beside_another, dask, reduce_tree, workers_memory
 from eigenlabel.estimators.subspace.classifier import SharedSubspaceClassifier
 from eigenlabel.estimators.subspace.columns import Columns, placed
-from eigenlabel.estimators.subspace.solve import Solution, choose_rank, solve
+from eigenlabel.estimators.subspace.solve import SubspaceSolution, choose_rank, solve
 from eigenlabel.estimators.subspace.weights import Domain
 from eigenlabel.inputs.parameters import check_parameters
 from eigenlabel.inputs.warning import warn
@@ -223,7 +223,7 @@ def keep_partitions(
 
 def fit_by_products(
     model: SharedSubspaceClassifier, parts: list[list[Any]], classes: Any, kept: bool
-) -> tuple[Columns, Solution]:
+) -> tuple[Columns, SubspaceSolution]:
     """Return the columns and the solution of partitions, given as parts of X, y and weights.
 
     The lists are emptied, so that only what the iterations need stays in memory. ``kept`` says

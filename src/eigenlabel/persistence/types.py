@@ -11,7 +11,7 @@ from eigenlabel import metrics, model_selection, thresholds
 from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits, OnGaussianKernel
 from eigenlabel.estimators.graphs.network import ViewGraphs
 from eigenlabel.estimators.subspace.columns import Columns
-from eigenlabel.estimators.subspace.solve import Solution
+from eigenlabel.estimators.subspace.solve import SubspaceSolution
 from eigenlabel.estimators.subspace.stream import Sample, Stream
 from eigenlabel.estimators.subspace.tuning import Tuning
 from eigenlabel.estimators.subspace.weights import Dual, Factored, Full, Linear
@@ -65,7 +65,7 @@ _OURS = (
     Sample,
     Stream,
     Columns,
-    Solution,
+    SubspaceSolution,
     Shortfall,
     Tuning,
     Linear,

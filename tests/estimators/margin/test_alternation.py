@@ -8,8 +8,8 @@ from sklearn.svm import LinearSVC
 
 import helpers
 from eigenlabel.estimators.margin.alternation import (
+    AlternationProblem,
     MarginStep,
-    Problem,
     SquaredStep,
     leading_directions,
 )
@@ -34,7 +34,7 @@ def test_the_added_features_have_the_penalty_of_the_paper(rng, loss, r, form):
     X = rng.standard_normal((60, 5))
     T = 2.0 * draw_labels(60, rng, 2) - 1
     Theta = np.linalg.qr(rng.standard_normal((5, r)))[0].T if r else np.zeros((0, 5))
-    step = MarginStep(Problem(form(X), T, loss, 0.05, 0.01, True), 10**6, 0)
+    step = MarginStep(AlternationProblem(form(X), T, loss, 0.05, 0.01, True), 10**6, 0)
     step.svm.set_params(max_iter=10**6)
     U, b = step.solve(Theta, 1e-10)
     for label in range(2):
@@ -53,7 +53,7 @@ def test_the_squared_step_solves_its_normal_equations(X_informative, rng, beta, 
     # Directions in the row space of X, as all weights are.
     Xc = X - X.mean(axis=0) if fit_intercept else X
     Theta = np.linalg.qr(Xc.T @ rng.standard_normal((n, 2)))[0].T
-    step = SquaredStep(Problem(X, T, "squared", alpha, beta, fit_intercept))
+    step = SquaredStep(AlternationProblem(X, T, "squared", alpha, beta, fit_intercept))
     U, b = step.solve(Theta, 0.0)
     Tc = T - T.mean(axis=0) if fit_intercept else T
     N = Xc.T @ Xc / n + (alpha + beta) * np.eye(d) - alpha * Theta.T @ Theta

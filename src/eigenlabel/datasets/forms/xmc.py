@@ -21,8 +21,8 @@ from eigenlabel.datasets.forms.libsvm.parsing import (
     MANY_LABELS,
     MAX_DIGITS,
     WEIGHTS,
+    FileSizes,
     Lines,
-    Sizes,
     is_sample,
     parse_svmlight,
     plain_text,
@@ -78,7 +78,7 @@ def parse_xmc(
     texts = lines.data.removesuffix(b"\n").split(b"\n")
     texts = [text if is_sample(text) else b" 0:0" for text in texts]
     lines = Lines(b"\n".join(texts), lines.first)
-    X, Y, _ = parse_svmlight(path, lines, Sizes(*sizes, True), like, labelled)
+    X, Y, _ = parse_svmlight(path, lines, FileSizes(*sizes, True), like, labelled)
     X.eliminate_zeros()
     data = Dataset(
         X=X,

@@ -57,7 +57,7 @@ SHARED_PARAMETERS: dict[str, Declaration] = {
 
 
 @dataclass(frozen=True)
-class Problem:
+class AgreementProblem:
     """What the scores have to satisfy, how they are found and how they are decoded.
 
     Attributes
@@ -227,7 +227,7 @@ class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RuleClassifier):  
     """
 
     _parameters: ClassVar[Parameters] = {
-        "n_components": CheckedBy("Problem.dimension, which knows the number of labels"),
+        "n_components": CheckedBy("AgreementProblem.dimension, which knows the number of labels"),
         "trade_off": NOT_NEGATIVE,
         "label_ridge": NOT_NEGATIVE,
         "decoding": Choice("regression", "pseudo-inverse"),
@@ -282,9 +282,9 @@ class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RuleClassifier):  
         self.tol = tol
         self.random_state = random_state
 
-    def _problem(self) -> Problem:
+    def _problem(self) -> AgreementProblem:
         """Return the problem of the parameters; special cases return one of their own."""
-        return Problem(
+        return AgreementProblem(
             self.n_components,
             self.trade_off,
             self.label_ridge,
@@ -349,7 +349,7 @@ class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RuleClassifier):  
             self.random_state,
         )
 
-    def _solve(self, S: HatSum, p: int, problem: Problem) -> tuple[Floats, Floats]:
+    def _solve(self, S: HatSum, p: int, problem: AgreementProblem) -> tuple[Floats, Floats]:
         """Return the eigenvalues and the scores X."""
         self.__dict__.pop("objective_", None)  # of an earlier fit by the other solver
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from eigenlabel.estimators.agreement.kgha import KGHA, SHARED_PARAMETERS, Problem
+from eigenlabel.estimators.agreement.kgha import KGHA, SHARED_PARAMETERS, AgreementProblem
 from eigenlabel.inputs.parameters import Parameters
 from eigenlabel.thresholds.rule import Rule
 
@@ -142,5 +142,5 @@ class KernelRidgeTagger(KGHA):
         self.repair = repair
         self.random_state = random_state
 
-    def _problem(self) -> Problem:
-        return Problem(n_components=1.0, trade_off=0.0, label_ridge=0.0)
+    def _problem(self) -> AgreementProblem:
+        return AgreementProblem(n_components=1.0, trade_off=0.0, label_ridge=0.0)

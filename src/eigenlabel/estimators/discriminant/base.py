@@ -13,7 +13,7 @@ from eigenlabel.estimators.discriminant.label_sets import best_label_sets
 from eigenlabel.estimators.discriminant.optimal_scoring import (
     Penalty,
     ScoreProblem,
-    Solution,
+    ScoringSolution,
 )
 from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
@@ -114,7 +114,7 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
         self._embedding_offset = (problem.operator.mean @ found.B).astype(dtype)
         self._label_mean = problem.mean
 
-    def _warn(self, found: Solution) -> None:
+    def _warn(self, found: ScoringSolution) -> None:
         """Warn if the iterations or the elastic nets stopped early."""
         if not found.converged:
             last, before = found.objective[-1], found.objective[-2]

@@ -61,7 +61,7 @@ def check_rho(rho: float, n_features: int) -> None:
 
 
 @dataclass(frozen=True)
-class Solution:
+class ScoringSolution:
     """The result of the alternating steps.
 
     Attributes
@@ -205,7 +205,7 @@ class ScoreProblem:
         n_iter: int = 100,
         tol: float = 1e-3,
         first: Floats | None = None,
-    ) -> Solution:
+    ) -> ScoringSolution:
         """Alternate between both steps until the objective changes by at most ``tol`` of it.
 
         Parameters
@@ -224,7 +224,7 @@ class ScoreProblem:
         theta = self.start(paper)
         B = np.zeros((len(self.XtT), self.q)) if first is None else first
         if self.q == 0:
-            return Solution(B, theta, [0.0], B)
+            return ScoringSolution(B, theta, [0.0], B)
         ridge = None
         if penalty.l1 == 0:
             ridge = self.nets.ridge(self.T, penalty.shift, penalty.tie)
@@ -246,7 +246,7 @@ class ScoreProblem:
                 converged = True
                 break
         assert first is not None
-        return Solution(B, theta, objective, first, violation, converged)
+        return ScoringSolution(B, theta, objective, first, violation, converged)
 
     def _objective(self, penalty: Penalty, theta: Floats, B: Floats, C: Floats) -> float:
         """Return the objective of Equation 1."""
@@ -254,13 +254,13 @@ class ScoreProblem:
         quadratic = (B * self.nets.apply(B, penalty.shift, penalty.tie)).sum()
         return float(fit + quadratic + penalty.l1 * np.abs(B).sum()) / self.total
 
-    def label_weights(self, solution: Solution) -> tuple[Floats, Floats]:
+    def label_weights(self, solution: ScoringSolution) -> tuple[Floats, Floats]:
         """Return the weights (p, m) and intercepts (m,) of Equation 11."""
         W = solution.B @ np.linalg.pinv(solution.theta)
         return W, self.mean - self.operator.mean @ W
 
     def class_weights(
-        self, solution: Solution, penalty: Penalty, member: Bools
+        self, solution: ScoringSolution, penalty: Penalty, member: Bools
     ) -> tuple[Floats, Floats]:
         """Return the weights (p, k) and intercepts (k,) of Equation 2, for 0/1 member (n, k).
 
@@ -286,7 +286,7 @@ class ScoreProblem:
         return W, intercept
 
     def weights(
-        self, solution: Solution, penalty: Penalty, codec: LabelCodec, Y: Bools
+        self, solution: ScoringSolution, penalty: Penalty, codec: LabelCodec, Y: Bools
     ) -> tuple[Floats, Floats]:
         """Return the weights and intercepts of labels, or of classes if y was a vector."""
         if codec.multilabel:

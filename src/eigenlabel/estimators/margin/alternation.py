@@ -34,7 +34,7 @@ LOSSES: dict[str, Callable[[Floats], Floats]] = {
 
 
 @dataclass(frozen=True)
-class Problem:
+class AlternationProblem:
     """The data and the penalties of ASO.
 
     Attributes
@@ -101,7 +101,7 @@ class MarginStep:
 
     Parameters
     ----------
-    problem : Problem
+    problem : AlternationProblem
         The problem, whose loss is "hinge" or "squared_hinge" and whose beta is positive.
     max_iter : int
         Upper bound on the iterations of LIBLINEAR for one label.
@@ -111,7 +111,7 @@ class MarginStep:
 
     tolerances: tuple[float, ...] = TOLERANCES
 
-    def __init__(self, problem: Problem, max_iter: int, seed: int) -> None:
+    def __init__(self, problem: AlternationProblem, max_iter: int, seed: int) -> None:
         alpha, beta = problem.alpha, problem.beta
         self.X, self.T = problem.X, problem.T
         self.rho = np.sqrt(alpha / beta)
@@ -168,14 +168,14 @@ class SquaredStep:
 
     Parameters
     ----------
-    problem : Problem
+    problem : AlternationProblem
         The problem, whose loss is "squared".
     """
 
     tolerances: tuple[float, ...] = (0.0,)
     unsolved: int = 0
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: AlternationProblem) -> None:
         X, T = problem.X, problem.T
         self.alpha, self.n = problem.alpha, len(T)
         self.operator = CentredOperator(X, None, problem.fit_intercept)
@@ -258,7 +258,9 @@ class Alternation:
     last_gain: float | None
 
 
-def alternate(problem: Problem, step: Step, r: int, tol: float, max_iter: int) -> Alternation:
+def alternate(
+    problem: AlternationProblem, step: Step, r: int, tol: float, max_iter: int
+) -> Alternation:
     """Alternate between both steps until a round lowers the objective by at most tol of it.
 
     The objective never increases: a label whose new model is worse keeps its old one. When the
@@ -295,7 +297,10 @@ def alternate(problem: Problem, step: Step, r: int, tol: float, max_iter: int) -
 
 
 def _better(
-    problem: Problem, old: tuple[Floats, Floats], new: tuple[Floats, Floats], Theta: Floats
+    problem: AlternationProblem,
+    old: tuple[Floats, Floats],
+    new: tuple[Floats, Floats],
+    Theta: Floats,
 ) -> tuple[Floats, Floats]:
     """Return, for each label, the model with the smaller objective."""
     better = problem.values(*new, Theta) < problem.values(*old, Theta)

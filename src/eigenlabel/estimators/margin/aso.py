@@ -10,8 +10,8 @@ from eigenlabel.estimators.base import ScoreClassifier, check_training
 from eigenlabel.estimators.margin.alternation import (
     LOSSES,
     Alternation,
+    AlternationProblem,
     MarginStep,
-    Problem,
     SquaredStep,
     Step,
     alternate,
@@ -175,7 +175,7 @@ class ASOClassifier(ScoreClassifier):
         data = check_training(self, X, y, complete=True)
         check_scale(data.X)
         r = self._rank(data.Y.shape[1])
-        problem = Problem(
+        problem = AlternationProblem(
             data.X.astype(float, copy=False),
             data.targets,
             self.loss,
@@ -207,7 +207,7 @@ class ASOClassifier(ScoreClassifier):
         check_number("n_components", self.n_components, 0, m, integer=True)
         return int(self.n_components)
 
-    def _step(self, problem: Problem) -> Step:
+    def _step(self, problem: AlternationProblem) -> Step:
         if self.loss == "squared":
             return SquaredStep(problem)
         seed = check_random_state(self.random_state).randint(2**31 - 1)

@@ -90,7 +90,7 @@ def qp_solver() -> Any:
 
 
 @dataclass(frozen=True)
-class Solution:
+class DualSolution:
     """The minimiser for one label.
 
     Attributes
@@ -115,7 +115,7 @@ def minimise(
     constant: float,
     tol: float,
     max_iter: int,
-) -> Solution:
+) -> DualSolution:
     """Minimise ``|w|^2 / (2 C) + max(loss - w'gradient)`` over the planes that ``find`` returns.
 
     Each round uses the plane halfway between the best w so far and the minimiser of the planes. It
@@ -153,4 +153,4 @@ def minimise(
         planes.add(np.append(X.T @ coefficients, constant * coefficients.sum()), loss)
         w, bound = planes.solve()
         gap = lowest - bound
-    return Solution(best, float(gap), n_iter)
+    return DualSolution(best, float(gap), n_iter)

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from eigenlabel.estimators.base import ScoreClassifier, check_training
-from eigenlabel.estimators.margin.cutting_planes import Solution, minimise, qp_solver
+from eigenlabel.estimators.margin.cutting_planes import DualSolution, minimise, qp_solver
 from eigenlabel.estimators.margin.violations import LOSSES, most_violated
 from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import all_or_nothing
@@ -188,9 +188,11 @@ class SVMPerfClassifier(ScoreClassifier):
                 "sklearn.preprocessing.Normalizer, or lower C."
             )
 
-    def _fit_label(self, X: Matrix, positive: Bools) -> Solution:
+    def _fit_label(self, X: Matrix, positive: Bools) -> DualSolution:
         if positive.all() or not positive.any():
-            return Solution(np.append(np.zeros(X.shape[1]), 1.0 if positive[0] else -1.0), 0.0, 0)
+            return DualSolution(
+                np.append(np.zeros(X.shape[1]), 1.0 if positive[0] else -1.0), 0.0, 0
+            )
         k = int(positive.sum()) if self.k is None else int(self.k)
         unused = not self.fit_intercept or self.loss == "roc_area"
         constant = 0.0 if unused else float(self.intercept_scaling)
@@ -198,7 +200,7 @@ class SVMPerfClassifier(ScoreClassifier):
         found = minimise(X, find, 100 * self.C, constant, self.tol, self.max_iter)
         return replace(found, w=np.append(found.w[:-1], constant * found.w[-1]))
 
-    def _store(self, found: list[Solution], dtype: Any) -> None:
+    def _store(self, found: list[DualSolution], dtype: Any) -> None:
         W = np.array([s.w for s in found])
         self.coef_ = W[:, :-1].astype(dtype)
         self.intercept_ = W[:, -1].astype(dtype)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.estimators.subspace.files import read_pieces
 from eigenlabel.estimators.subspace.fitted import FittedSubspace
-from eigenlabel.estimators.subspace.solve import Solution
+from eigenlabel.estimators.subspace.solve import SubspaceSolution
 from eigenlabel.estimators.subspace.stream import Stream
 from eigenlabel.estimators.subspace.streaming import extend, linear_only
 from eigenlabel.estimators.subspace.weights import Weights
@@ -204,7 +204,7 @@ class BaseSharedSubspace(
     def _scores(self, X: Any) -> Floats:
         return self._solved().weights.scores(check_data(self, X, reset=False))
 
-    def _by_rows(self, X: Any, use: Callable[[Solution, Floats], Value]) -> list[Value]:
+    def _by_rows(self, X: Any, use: Callable[[SubspaceSolution, Floats], Value]) -> list[Value]:
         """Use the scores of pieces of rows; the scores of a piece need at most 32 MiB."""
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
@@ -277,7 +277,7 @@ class BaseSharedSubspace(
         if len(self.classes_) != len(self._solved().weights.intercept):
             raise ValueError("One score decides between two classes: there is nothing to rank.")
 
-        def best(_: Solution, scores: Floats) -> tuple[Ints, Floats]:
+        def best(_: SubspaceSolution, scores: Floats) -> tuple[Ints, Floats]:
             top = top_labels(scores, int(n_labels))
             return top, np.take_along_axis(scores, top, axis=1)
 

@@ -16,7 +16,7 @@ from eigenlabel.estimators.subspace.many_labels import (
 from eigenlabel.estimators.subspace.missing_labels import factorise
 from eigenlabel.estimators.subspace.solve import (
     Point,
-    Solution,
+    SubspaceSolution,
     choose_rank,
     solve,
     solve_statistics,
@@ -251,7 +251,7 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
     def _point(self, n_labels: int) -> Point:
         return self.alpha, self.beta, choose_rank(self.n_components, n_labels)
 
-    def _solve_stream(self, stream: Stream) -> Solution:
+    def _solve_stream(self, stream: Stream) -> SubspaceSolution:
         check_parameters(self)
         statistics: Statistics = stream.total()
         point = self._point(len(statistics.t))

@@ -1,8 +1,8 @@
 """The state of a model: a solution or a stream of blocks, and the fitted attributes.
 
-A model *has* a solution (:class:`~eigenlabel.estimators.subspace.solve.Solution`), which ``fit``
-stores, or a stream of blocks (:class:`~eigenlabel.estimators.subspace.stream.Stream`), which is
-solved once when a prediction or a fitted attribute is asked for. Fitted attributes are properties
+A model *has* a solution (:class:`~eigenlabel.estimators.subspace.solve.SubspaceSolution`), which
+``fit`` stores, or a stream of blocks (:class:`~eigenlabel.estimators.subspace.stream.Stream`),
+which is solved once when a prediction or a fitted attribute is asked for. Fitted attributes are properties
 that read the solution.
 """
 
@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 from eigenlabel.estimators.base import ScoreClassifier
 from eigenlabel.estimators.subspace.columns import Columns
-from eigenlabel.estimators.subspace.solve import Solution
+from eigenlabel.estimators.subspace.solve import SubspaceSolution
 from eigenlabel.estimators.subspace.stream import Stream
 from eigenlabel.estimators.subspace.weights import Weights
 from eigenlabel.inputs.fitting import all_or_nothing
@@ -46,7 +46,7 @@ class FittedSubspace(ScoreClassifier):
     max_iter: int
     max_memory: float | None
 
-    _solution: Solution | None = None
+    _solution: SubspaceSolution | None = None
     _stream: Stream | None = None
     _finished: bool = False
 
@@ -68,10 +68,10 @@ class FittedSubspace(ScoreClassifier):
     # The solution
 
     @abstractmethod
-    def _solve_stream(self, stream: Stream) -> Solution:
+    def _solve_stream(self, stream: Stream) -> SubspaceSolution:
         """Solve the equations of all samples of a stream."""
 
-    def _solved(self) -> Solution:
+    def _solved(self) -> SubspaceSolution:
         """Return the solution; a stream is solved once after its last block."""
         if self._stream is None:
             if self._solution is None:
@@ -90,7 +90,7 @@ class FittedSubspace(ScoreClassifier):
 
     @all_or_nothing
     def _store(
-        self: Model, codec: LabelCodec, solution: Solution, columns: Columns | None = None
+        self: Model, codec: LabelCodec, solution: SubspaceSolution, columns: Columns | None = None
     ) -> Model:
         """Become the model of a solution; columns are those of data the model has not seen."""
         if columns is not None:

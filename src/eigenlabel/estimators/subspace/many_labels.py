@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from eigenlabel.estimators.subspace.solve import Point, Solution
+from eigenlabel.estimators.subspace.solve import Point, SubspaceSolution
 from eigenlabel.estimators.subspace.weights import Domain, Factored, Full, Weights
 from eigenlabel.inputs.data import check_data, check_weights, unmasked
 from eigenlabel.kernels.factor import Solver, factorise_samples
@@ -170,7 +170,7 @@ def factorise_many(
 
 def solve_many(
     factor: SampleFactor, data: SparseTraining, point: Point, domain: Domain
-) -> Solution:
+) -> SubspaceSolution:
     """Solve Eq. 5 of Ji et al. 2010 without S, and without full weights if alpha is infinite.
 
     Equivalent to :func:`eigenlabel.estimators.subspace.solve.solve`.
@@ -192,6 +192,6 @@ def solve_many(
         U = side.weights(alpha + beta, P, found.W)
         intercept = (mean - factor.origin @ U).astype(dtype)
         weights = Full(intercept, domain.map(basis), offset.astype(dtype), domain.map(U))
-    return Solution(
+    return SubspaceSolution(
         weights, found.W, found.eigenvalues, n_iter=side.n_iter, shortfall=side.shortfall
     )

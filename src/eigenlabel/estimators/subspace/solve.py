@@ -19,8 +19,7 @@ from eigenlabel.inputs.parameters import check_number
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.factors.protocol import Factor
-from eigenlabel.linalg.factors.solution import Shortfall
-from eigenlabel.linalg.factors.solution import Solution as Ridge
+from eigenlabel.linalg.factors.solution import Shortfall, Solution
 from eigenlabel.linalg.factors.statistics import StatisticsFactor
 from eigenlabel.linalg.numerics import descending_eigh, fix_signs, positive_count
 from eigenlabel.linalg.statistics import Statistics
@@ -62,7 +61,7 @@ class SharedSubspace:
         The eigenvectors of S, k <= r.
     eigenvalues : (m,) array
         The eigenvalues of S, descending.
-    ridge : Ridge
+    ridge : Solution
         The ridge regressions A and B.
     """
 
@@ -70,11 +69,11 @@ class SharedSubspace:
     directions: Floats
     W: Floats
     eigenvalues: Floats
-    ridge: Ridge
+    ridge: Solution
 
 
 @dataclass(frozen=True)
-class Solution:
+class SubspaceSolution:
     """A solved model: its weights, and what the fitted attributes show.
 
     Attributes
@@ -110,7 +109,7 @@ class Solution:
     tuning: Tuning | None = None
 
 
-def solve(factor: Factor, T: Floats, point: Point, domain: Domain) -> Solution:
+def solve(factor: Factor, T: Floats, point: Point, domain: Domain) -> SubspaceSolution:
     """Solve Eq. 5 for one (alpha, beta, r) and return the solved model.
 
     Parameters
@@ -135,12 +134,12 @@ def solve(factor: Factor, T: Floats, point: Point, domain: Domain) -> Solution:
         domain.map(U),
     )
     ridge = found.ridge
-    return Solution(
+    return SubspaceSolution(
         weights, found.W, found.eigenvalues, ridge.n_iter, ridge.residuals, ridge.shortfall
     )
 
 
-def solve_statistics(statistics: Statistics, point: Point, *, centre: bool) -> Solution:
+def solve_statistics(statistics: Statistics, point: Point, *, centre: bool) -> SubspaceSolution:
     """Solve Eq. 5 from the statistics of samples with a linear kernel.
 
     Equivalent to :func:`solve` with the samples themselves.

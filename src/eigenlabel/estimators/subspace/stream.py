@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from eigenlabel.estimators.subspace.columns import Columns
 from eigenlabel.estimators.subspace.forgetting import check_possible, subtract
-from eigenlabel.estimators.subspace.solve import Solution
+from eigenlabel.estimators.subspace.solve import SubspaceSolution
 from eigenlabel.inputs.scale import beyond_rounding, check_spread
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.statistics import Accumulator, Block, Statistics, join
@@ -125,7 +125,7 @@ class Stream:
         The number of samples that were removed again.
     offset : int
         The position of the first sample, on which the folds of samples depend.
-    solution : Solution or None
+    solution : SubspaceSolution or None
         The solved model, or None if it is not solved yet.
     """
 
@@ -136,7 +136,7 @@ class Stream:
     seen: int = 0
     forgotten: int = 0
     offset: int = 0
-    solution: Solution | None = None
+    solution: SubspaceSolution | None = None
 
     @classmethod
     def start(cls, columns: Columns, n_folds: int, offset: int = 0) -> "Stream":

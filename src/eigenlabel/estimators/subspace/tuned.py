@@ -11,7 +11,12 @@ from eigenlabel.estimators.subspace.base import BaseSharedSubspace
 from eigenlabel.estimators.subspace.grid import PAPER_GRID, Grid, GridScores, chunk_size
 from eigenlabel.estimators.subspace.many_labels import Sizes, check_tunable
 from eigenlabel.estimators.subspace.missing_labels import factorise
-from eigenlabel.estimators.subspace.solve import Solution, choose_rank, solve, solve_statistics
+from eigenlabel.estimators.subspace.solve import (
+    SubspaceSolution,
+    choose_rank,
+    solve,
+    solve_statistics,
+)
 from eigenlabel.estimators.subspace.stream import Stream
 from eigenlabel.estimators.subspace.tuning import Tuning
 from eigenlabel.estimators.subspace.weights import Domain
@@ -351,7 +356,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         check_number("cv", self.cv, 2, integer=True)
         return int(self.cv)
 
-    def _solve_stream(self, stream: Stream) -> Solution:
+    def _solve_stream(self, stream: Stream) -> SubspaceSolution:
         codec, rule = stream.columns.codec, get_rule(self.threshold)
         kept, fold = stream.sample.blocks[0], stream.sample.folds[0]
         parts = [(k, a.total) for k, a in enumerate(stream.folds)]
@@ -446,7 +451,9 @@ def _factorise(
     return factor, factorise(kernel, X, data.weights[used], part, solver, arrays)
 
 
-def _tuned(solution: Solution, rule: Rule, thresholds: Floats | None, tuning: Tuning) -> Solution:
+def _tuned(
+    solution: SubspaceSolution, rule: Rule, thresholds: Floats | None, tuning: Tuning
+) -> SubspaceSolution:
     """Return a solution with the outcome of the search that chose its parameters."""
     assert thresholds is not None
     return replace(solution, rule=rule, thresholds=thresholds, tuning=tuning)

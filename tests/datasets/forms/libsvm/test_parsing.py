@@ -3,7 +3,7 @@
 import pytest
 
 from eigenlabel.datasets import DataError
-from eigenlabel.datasets.forms.libsvm.parsing import Lines, Sizes, is_sample, parse_svmlight
+from eigenlabel.datasets.forms.libsvm.parsing import FileSizes, Lines, is_sample, parse_svmlight
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ def test_blank_lines_and_comments_are_not_samples(line, found):
 def test_lines_are_parsed_with_given_sizes(tmp_path):
     path = tmp_path / "it.svm"
     path.write_bytes(b"1 1:2\n")
-    X, Y, zero_based = parse_svmlight(path, Lines(b"1 1:2\n"), Sizes(3, 2, False))
+    X, Y, zero_based = parse_svmlight(path, Lines(b"1 1:2\n"), FileSizes(3, 2, False))
     assert X.toarray().tolist() == [[2, 0, 0]]
     assert Y.toarray().tolist() == [[0, 1]]
     assert zero_based is False
@@ -26,4 +26,4 @@ def test_errors_name_the_line_of_the_file(tmp_path):
     path = tmp_path / "it.svm"
     path.write_bytes(b"1 1:2\n")
     with pytest.raises(DataError, match="line 12: label 'x' is not a number"):
-        parse_svmlight(path, Lines(b"1 1:2\n\nx 1:1\n", 10), Sizes())
+        parse_svmlight(path, Lines(b"1 1:2\n\nx 1:1\n", 10), FileSizes())

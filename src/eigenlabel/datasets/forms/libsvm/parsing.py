@@ -66,7 +66,7 @@ class Lines:
         return DataError(path, reason, self.line_of(row))
 
 
-class Sizes(NamedTuple):
+class FileSizes(NamedTuple):
     """What is known about the columns of a file before it is read.
 
     Attributes
@@ -83,14 +83,14 @@ class Sizes(NamedTuple):
     n_labels: int | None = None
     zero_based: bool | str = "auto"
 
-    def or_those_of(self, like: Any) -> "Sizes":
+    def or_those_of(self, like: Any) -> "FileSizes":
         """Return the sizes, with those of ``like`` for the unknown ones."""
         if like is None:
             return self
         n_features, n_labels, zero_based = self
         if zero_based == "auto":
             zero_based = like.options.get("zero_based", "auto")
-        return Sizes(
+        return FileSizes(
             len(like.feature_names) if n_features is None else n_features,
             len(like.label_names) if n_labels is None else n_labels,
             zero_based,
@@ -123,7 +123,7 @@ def _label_matrix(
     return Y
 
 
-def _feature_matrix(path: Any, lines: Lines, X: Matrix, sizes: Sizes) -> tuple[Matrix, bool]:
+def _feature_matrix(path: Any, lines: Lines, X: Matrix, sizes: FileSizes) -> tuple[Matrix, bool]:
     """Return the feature matrix, and whether the features of the file are numbered from 0."""
     n_features, _, zero_based = sizes
     indices = X.indices
@@ -218,7 +218,7 @@ def plain_text(data: bytes) -> bytes:
 
 
 def parse_svmlight(
-    path: Any, lines: Lines, sizes: Sizes, like: Any = None, labelled: bool = True
+    path: Any, lines: Lines, sizes: FileSizes, like: Any = None, labelled: bool = True
 ) -> tuple[Matrix, Matrix, bool]:
     """Return X and Y of some lines, and whether features are numbered from 0."""
     X, rows = _parse(path, lines)

@@ -8,7 +8,7 @@ from eigenlabel.datasets.dataset import Dataset
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.files.names import names_beside
 from eigenlabel.datasets.forms.batches import LATIN, batches, byte_lines
-from eigenlabel.datasets.forms.libsvm.parsing import Lines, Sizes, is_sample, parse_svmlight
+from eigenlabel.datasets.forms.libsvm.parsing import FileSizes, Lines, is_sample, parse_svmlight
 from eigenlabel.datasets.forms.libsvm.reader import name_svmlight
 from eigenlabel.datasets.like import match
 from eigenlabel.inputs.messages import Message, Parameter
@@ -17,7 +17,9 @@ from eigenlabel.inputs.messages import Message, Parameter
 def svmlight_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> Iterator[Dataset]:
     """Yield Datasets of at most ``rows`` samples, all as wide as the first."""
     beside = names_beside(path, "features"), names_beside(path, "labels")
-    given = Sizes(**{k: v for k, v in options.items() if k in Sizes._fields}).or_those_of(like)
+    given = FileSizes(**{k: v for k, v in options.items() if k in FileSizes._fields}).or_those_of(
+        like
+    )
     sizes, labelled = given, options.get("labelled", True)
     lines = byte_lines(path, options.get("max_bytes"))
     for batch in batches(path, lines, 1, rows, lambda line: is_sample(line.encode(LATIN))):
@@ -37,5 +39,5 @@ def svmlight_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -
             )
             raise DataError(path, Message(error.reason, " (", hint, ")"), error.line) from error
         data = name_svmlight(path, X, Y, beside, given, zero_based)
-        sizes = Sizes(data.X.shape[1], data.Y.shape[1], zero_based)  # of all later pieces
+        sizes = FileSizes(data.X.shape[1], data.Y.shape[1], zero_based)  # of all later pieces
         yield match(path, data, like)

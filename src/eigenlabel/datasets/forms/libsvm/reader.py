@@ -12,8 +12,8 @@ from eigenlabel.datasets.files.names import name_array, names_beside, number_nam
 from eigenlabel.datasets.files.opening import read_bytes
 from eigenlabel.datasets.forms.libsvm.parsing import (
     WEIGHTS,
+    FileSizes,
     Lines,
-    Sizes,
     parse_svmlight,
     plain_text,
 )
@@ -81,7 +81,7 @@ def load_svmlight(
     if not data.strip():
         raise DataError(path, "empty")
     check_room(path, data, WEIGHTS, max_bytes)
-    sizes = Sizes(n_features, n_labels, zero_based).or_those_of(like)
+    sizes = FileSizes(n_features, n_labels, zero_based).or_those_of(like)
     X, Y, found = parse_svmlight(path, Lines(data), sizes, like, labelled)
     beside = names_beside(path, "features"), names_beside(path, "labels")
     return match(path, name_svmlight(path, X, Y, beside, sizes, found), like)
@@ -92,7 +92,7 @@ def name_svmlight(
     X: Matrix,
     Y: Matrix,
     beside: tuple[list[str] | None, list[str] | None],
-    sizes: Sizes,
+    sizes: FileSizes,
     zero_based: bool,
 ) -> Dataset:
     """Return a Dataset; the names of files beside are used if they fit the widths."""
