@@ -3,7 +3,7 @@ BIN := .venv/bin
 
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal
 
-.PHONY: demo test test-all test-machines fuzz lint bench clean
+.PHONY: demo test test-all test-random test-machines fuzz lint bench clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenlabel demo
@@ -14,13 +14,19 @@ lint: .venv/dev.stamp
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Some minutes on two cores.
 test: lint
-	$(PYTEST)
+	$(PYTEST) -m "not slow"
 
-# Generated examples are drawn anew, then files, models and calls that are broken on purpose.
+# Also slow tests, many generated examples, the kernels of another processor, and the fuzz campaigns.
 test-all: lint
-	$(PYTEST) --hypothesis-profile=random
+	$(PYTEST) --hypothesis-profile=many
+	$(BIN)/python tools/test_machines.py --other --threads 1 -m "not slow"
 	$(MAKE) fuzz
+
+# Generated examples that nobody has seen before.
+test-random: .venv/dev.stamp
+	$(PYTEST) --hypothesis-profile=random
 
 fuzz: .venv/dev.stamp
 	$(PYTEST) tests/fuzz/fuzz_*.py

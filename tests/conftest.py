@@ -8,11 +8,22 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-# The same examples on every machine, so that a change that breaks nothing never turns red.
-# ``make test-all`` draws new ones: --hypothesis-profile=random.
-settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
-settings.register_profile("random", derandomize=False, deadline=None, print_blob=True)
-settings.load_profile("repeatable")
+# The same examples on every machine, so that a change that breaks nothing never turns red: a few in
+# ``make test``, many in ``make test-all``. ``make test-random`` draws new ones.
+_same = {"derandomize": True, "database": None, "deadline": None}
+settings.register_profile("few", max_examples=20, **_same)
+settings.register_profile("many", max_examples=200, **_same)
+settings.register_profile("random", max_examples=200, deadline=None, print_blob=True)
+settings.load_profile("few")
+
+
+def pytest_collection_modifyitems(items):
+    """Call scikit-learn's checks slow for the second kernel of an estimator, and for its search."""
+    for item in items:
+        if item.name.startswith("test_scikit_learn_contract"):
+            other = "(kernel=" in item.name or "[OneVsRestSearchCV(" in item.name
+            if other:
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture

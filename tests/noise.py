@@ -35,6 +35,4 @@ def read_or_refuse(read, path, **options):
     return found
 
 
-noisy = settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+noisy = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -132,6 +132,7 @@ def test_an_unknown_name_has_close_ones():
         find("!")
 
 
+@pytest.mark.slow
 def test_a_data_set_serves_the_tables_that_use_it():
     for entry in KNOWN.values():
         tables = [name for name, table in TABLES.items() if entry.name in data_sets(table)]

@@ -124,9 +124,7 @@ FORMS = {
 
 @pytest.mark.parametrize("packed", ["", ".gz"])
 @pytest.mark.parametrize("suffix", list(FORMS))
-@settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(drawn=st.data())
 def test_round_trip(suffix, packed, drawn, tmp_path):
     wanted, options, held, keeps = FORMS[suffix]
@@ -165,9 +163,7 @@ def worded(draw, values):
 
 
 @pytest.mark.parametrize("suffix", ["npz", "arff", "csv", "tsv", "parquet", "jsonl"])
-@settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(drawn=st.data())
 def test_words_come_back_or_raise(suffix, drawn, tmp_path):
     data = drawn.draw(worded(names))

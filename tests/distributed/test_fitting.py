@@ -163,6 +163,7 @@ def rows_that_kill(X, flag):
     return X
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_time_only(data, cluster, tmp_path):
     from distributed import Client
 

@@ -103,6 +103,7 @@ def test_partitions_that_do_not_fit_are_not_kept(data, tmp_path, monkeypatch):
     assert_equal_models(model, SharedSubspaceClassifier(0.1, 0.1).fit(data.X, data.Y))
 
 
+@pytest.mark.slow
 def test_a_killed_worker_loses_its_partitions_once(data, cluster, tmp_path, monkeypatch):
     from distributed import Client
 

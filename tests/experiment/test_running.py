@@ -94,6 +94,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_run_that_is_killed_at_random_points_ends_with_the_same_records(tmp_path, workers):
     save_npz(planted(), tmp_path / "one.npz")
@@ -137,6 +138,7 @@ def test_a_run_that_is_killed_at_random_points_ends_with_the_same_records(tmp_pa
     assert len(sorted_records("whole")) == 40
 
 
+@pytest.mark.slow
 def test_workers_end_when_their_parent_is_killed(tmp_path):
     save_npz(planted(n=400), tmp_path / "one.npz")
     (tmp_path / "script.py").write_text(SCRIPT)

@@ -359,6 +359,7 @@ def test_the_theme_follows_the_system_and_the_button(view):
     view.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [320, 400, 800])
 def test_narrow_screens_need_no_horizontal_scrolling(view, width):
     size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": True}
@@ -389,6 +390,7 @@ def bare_model(W):
     return SimpleNamespace(eigenlabels_=np.asarray(W, dtype=float), eigenvalues_=np.ones(len(W)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [320, 1300])
 def test_unusual_pages_are_shown_without_errors(browser, tmp_path, width):
     never, constant = np.array([[0], [0]]), np.array([[0.5], [0.5]])

@@ -117,6 +117,7 @@ def test_sizes_of_the_web_pages_equal_the_published_ones_except_business(data_fo
     assert sum(r.outside is False for r in rows) == 5 * 3 + 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mlls-table3", "mddm-table2", "mddm-table6"])
 def test_a_table_runs_on_real_data(name, data_folder, tmp_path, monkeypatch):
     monkeypatch.setenv("EIGENLABEL_DATA", str(data_folder))

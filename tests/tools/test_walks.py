@@ -183,7 +183,7 @@ def test_the_walks_of_the_package_run(walks, capsys, monkeypatch):
     walks.main()
     first, *files = capsys.readouterr().out.splitlines()
     assert first.startswith("tuned-predict")
-    assert "    eigenlabel.estimators.subspace.tuned" in files
+    assert "    eigenlabel.estimators.subspace.base" in files
     monkeypatch.setattr("sys.argv", ["walks.py", "nowhere"])
     with pytest.raises(SystemExit):
         walks.main()

@@ -25,9 +25,7 @@ SEEDS = {
 
 
 @pytest.mark.parametrize("form", list(SEEDS))
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_noise_is_read_or_raises_a_clear_error(form, data, tmp_path):
     seed = SEEDS[form]

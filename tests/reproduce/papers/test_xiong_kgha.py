@@ -92,7 +92,7 @@ def test_the_regressions_of_the_paper_are_ridge_regressions(name, kernel):
 def test_taggers_are_tuned_by_scores_even_if_label_sets_contain_every_label():
     data = make_shared_subspace(60, n_labels=4, n_features=8, random_state=0)
     model = catalogue.make("JEC")
-    with pytest.warns(UserWarning, match=r"Top\(5\) gives all 4 labels .* as threshold"):
+    with pytest.warns(UserWarning, match=r"Top\(5\) predicts all 4 labels .* as threshold"):
         model.fit(data.X, data.Y)
     assert np.ptp(model.cv_results_["mean_test_score"]) > 0
     assert Method("JEC").searched_by == "average_precision"

@@ -2,8 +2,8 @@
 
 A model *has* a solution (:class:`~eigenlabel.estimators.subspace.solve.SubspaceSolution`), which
 ``fit`` stores, or a stream of blocks (:class:`~eigenlabel.estimators.subspace.stream.Stream`),
-which is solved once when a prediction or a fitted attribute is asked for. Fitted attributes are properties
-that read the solution.
+which is solved once when a prediction or a fitted attribute is needed. Fitted attributes are
+properties that read the solution.
 """
 
 import copy

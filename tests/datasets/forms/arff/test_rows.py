@@ -159,9 +159,7 @@ PIECES += [",", ", ", " ", "\t", "'", '"', "\\", "{", "}", "%", "\n", ".", "9" *
 
 
 @pytest.mark.parametrize("head", [DENSE, SPARSE])
-@settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_both_ways_agree_on_noise(tmp_path, head, data):
     rows = list(DENSE_ROWS if head == DENSE else SPARSE_ROWS)

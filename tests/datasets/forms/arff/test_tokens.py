@@ -55,7 +55,6 @@ def bits(values):
     return np.asarray(values, dtype=float).view(np.uint64)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(DECIMALS | FLOATS, min_size=1, max_size=30))
 @example(["9007199254740993", "9007199254740993.0000", "9007199254740995e-1"])  # half way
 @example(["420215759.9354031384", "17.73064132856982944", "6911.080036682069931"])  # after 64 bits
@@ -129,7 +128,6 @@ NAMES = st.text(st.sampled_from("abé '\\\""), max_size=40).filter(lambda word: 
 
 
 @pytest.mark.parametrize("spread", [tokens.SPREAD, np.uint64(1)])
-@settings(max_examples=80, deadline=None)
 @given(data=st.data())
 def test_lists_equal_dictionaries(spread, data):
     old, tokens.SPREAD = tokens.SPREAD, spread  # a poor one makes words collide
