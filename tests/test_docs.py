@@ -49,6 +49,16 @@ def test_links_point_to_existing_files(page):
             assert (page.parent / target).exists(), target
 
 
+@pytest.mark.parametrize("page", ["docs/how_a_fit_flows.md", "CONTRIBUTING.md"])
+def test_modules_named_on_a_page_exist(page):
+    rooms = ("cli", "report", "linalg", "inputs", "labels", "kernels", "datasets", "thresholds")
+    rooms += ("model_selection", "estimators", "experiment", "reproduce", "persistence")
+    named = re.findall(rf"`((?:{'|'.join(rooms)})/[\w/.]*)`", (ROOT / page).read_text())
+    assert len(named) > 5
+    missing = [path for path in named if not (ROOT / "src" / "eigenlabel" / path).exists()]
+    assert missing == []
+
+
 def test_the_package_and_the_project_state_the_same_version():
     text = (ROOT / "pyproject.toml").read_text()
     assert f'version = "{eigenlabel.__version__}"' in text
