@@ -164,8 +164,14 @@ def trace(package: Package, call: Callable[[], Any]) -> Walk:
 
     def profile(frame: FrameType, event: str, _: Any) -> None:
         callee = frame.f_code.co_filename
-        if event != "call" or callee not in package.modules:
+        if (
+            event != "call"
+            or callee not in package.modules
+            or any(frame is each for each in resumed)
+        ):
             return
+        if frame.f_code.co_flags & inspect.CO_GENERATOR:
+            resumed.append(frame)  # what runs a generator on does not call it
         walk.modules.setdefault(package.modules[callee].__name__)
         back = frame.f_back
         caller = None if back is None else back.f_code.co_filename
@@ -176,6 +182,7 @@ def trace(package: Package, call: Callable[[], Any]) -> Walk:
         if found not in walk.calls:
             walk.calls[found] = package.is_implicit(back, frame)
 
+    resumed: list[FrameType] = []
     sys.setprofile(profile)
     try:
         call()

@@ -282,15 +282,11 @@ def is_partition(n: int, folds: Sequence[Fold]) -> bool:
     return len(seen) == n and len(np.unique(seen)) == n
 
 
-def one_by_one(
-    prepare: Callable[[Fold], FoldBlock], folds: Sequence[Fold], advance: Callable[[int], Any]
-) -> list[FoldBlock]:
-    """Prepare one fold after the other, and call ``advance(1)`` after each."""
-    blocks = []
+def counted(folds: Sequence[Fold], advance: Callable[[int], Any]) -> Iterator[Fold]:
+    """Yield one fold after the other, and call ``advance(1)`` after each."""
     for fold in folds:
-        blocks.append(prepare(fold))
+        yield fold
         advance(1)
-    return blocks
 
 
 def heldout_of_statistics(

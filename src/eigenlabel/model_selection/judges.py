@@ -59,7 +59,7 @@ class Pooled:
             yield len(points)
 
     def _find_thresholds(self, scores: Floats) -> Floats:
-        if not self.scorer.codec.multilabel:
+        if not self.scorer.multilabel:
             return np.zeros(scores.shape[:2])
         truth = self.scorer.truth
         return self.rule.find_grid(scores, truth.labels, truth.weights, truth.cells)

@@ -86,6 +86,7 @@ class GridScorer:
         metadata: dict[str, Any] | None = None,
     ) -> None:
         self.scoring, self.codec, self.truth, self.y = scoring, codec, truth, y
+        self.multilabel = codec.multilabel
         self.counted = _COUNTED.get(scoring) if isinstance(scoring, str) else None
         self.scorer = _scorer(scoring, codec)
         self.metric: Metric | None = None

@@ -12,8 +12,8 @@ from eigenlabel.linalg.heldout import (
     Fold,
     FoldBlock,
     Pairs,
+    counted,
     covariance_fold,
-    one_by_one,
     training_statistics,
 )
 from eigenlabel.linalg.numerics import rank_tolerance
@@ -111,15 +111,11 @@ class CovarianceFactor(ExactSampleFactor):
         Training covariances are sums of the statistics of the other folds.
         """
         statistics = training_statistics(self.operator, T, folds, max_memory)
-
-        def prepare(fold: Fold) -> FoldBlock:  # a function: no name keeps the last statistics
-            test = fold[1]
-            tested = self.operator.rows(test, copy=False)
-            return covariance_fold(
-                next(statistics), tested, test, shifts, self.centre, self.tolerance, pairs
-            )
-
-        return one_by_one(prepare, folds, advance)
+        rules = (shifts, self.centre, self.tolerance, pairs)
+        return [  # no name keeps the statistics of the last fold
+            covariance_fold(next(statistics), self.operator.rows(test, copy=False), test, *rules)
+            for _, test in counted(folds, advance)
+        ]
 
     def spectral_basis(self, shift: float) -> tuple[Floats, Floats]:
         """Return ``W^1/2 Xc V lam^-1/2`` (n, t) and lam, of the covariance ``V diag(lam) V'``."""

@@ -13,7 +13,7 @@ from eigenlabel.linalg.heldout import (
     FoldBlock,
     Pairs,
     SolvedFold,
-    one_by_one,
+    counted,
     training_rows,
 )
 
@@ -27,7 +27,7 @@ def heldout_by_solving(
     advance: Callable[[int], Any],
 ) -> list[FoldBlock]:
     """Solve each training part for all shifts; see :meth:`SampleFactor.heldout`."""
-    return one_by_one(lambda fold: _solved_fold(factor, T, fold, shifts, pairs), folds, advance)
+    return [_solved_fold(factor, T, fold, shifts, pairs) for fold in counted(folds, advance)]
 
 
 def _solved_fold(

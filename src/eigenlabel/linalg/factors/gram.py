@@ -10,7 +10,7 @@ from eigenlabel.linalg.factors.dual import orthonormalise_dual
 from eigenlabel.linalg.factors.exact import ExactSampleFactor
 from eigenlabel.linalg.factors.protocol import Product
 from eigenlabel.linalg.gram_matrices import centre_gram, scaled_gram, weighted_gram
-from eigenlabel.linalg.heldout import Fold, FoldBlock, Pairs, gram_fold, one_by_one
+from eigenlabel.linalg.heldout import Fold, FoldBlock, Pairs, counted, gram_fold
 from eigenlabel.linalg.numerics import rank_tolerance
 from eigenlabel.linalg.operators import CentredOperator, total_weight
 from eigenlabel.linalg.row_space import RowSpace, principal_axes
@@ -154,13 +154,10 @@ class GramFactor(ExactSampleFactor):
         advance: Callable[[int], Any],
     ) -> list[FoldBlock]:
         """Prepare the held-out scores by one reduction of the Gram matrix for each fold."""
-
-        def prepare(fold: Fold) -> FoldBlock:
-            return gram_fold(
-                self.K, self.weights, T, fold, shifts, self.centre, tolerance=self.tolerance
-            )
-
-        return one_by_one(prepare, folds, advance)
+        return [
+            gram_fold(self.K, self.weights, T, fold, shifts, self.centre, tolerance=self.tolerance)
+            for fold in counted(folds, advance)
+        ]
 
     def spectral_basis(self, shift: float) -> tuple[Floats, Floats]:
         """Return eigenvectors (n, t) and eigenvalues (t,) of ``D^1/2 Kc D^1/2``; 9 n^3 or so."""

@@ -15,7 +15,7 @@ from eigenlabel.linalg.heldout import (
     FoldBlock,
     MaskedFold,
     Pairs,
-    one_by_one,
+    counted,
     training_rows,
 )
 from eigenlabel.linalg.operators import CentredOperator
@@ -125,7 +125,7 @@ class MaskedFactor(SampleFactor):
         advance: Callable[[int], Any] = int,
     ) -> list[FoldBlock]:
         """Solve each fold for all shifts; see :meth:`SampleFactor.heldout`."""
-        return one_by_one(lambda f: self._heldout_fold(T, f, shifts, pairs), folds, advance)
+        return [self._heldout_fold(T, fold, shifts, pairs) for fold in counted(folds, advance)]
 
     def _heldout_fold(
         self, T: Floats, fold: Fold, shifts: Sequence[float], pairs: Pairs
