@@ -73,3 +73,10 @@ def test_matched_sets_are_normalised_and_agree_more_with_each_sweep(rng):
     assert (np.diff(found.objective) >= -1e-9).all()
     for term, B in zip(terms, found.targets, strict=True):
         np.testing.assert_allclose(B.T @ term.hat.apply(B), np.eye(2), atol=1e-7)
+
+
+def test_scores_are_centred_however_small_they_are(rng):
+    S = HatSum(30, [Term(LinearHat(CentredOperator(np.eye(30)), 1.0), 1.0)])
+    Z = agreement._orthonormal(S, 100.0 + 1e-9 * rng.standard_normal((30, 3)))
+    assert np.abs(Z.sum(axis=0)).max() < 1e-14
+    np.testing.assert_allclose(Z.T @ Z, np.eye(3), atol=1e-14)

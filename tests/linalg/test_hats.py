@@ -75,3 +75,63 @@ def test_an_indicator_has_the_means_of_its_categories(rng):
     np.testing.assert_allclose(hat.diagonal(), 1 / np.bincount(place)[place])
     with pytest.raises(NotImplementedError, match="sparse"):
         hat.root()
+
+
+def test_a_cholesky_system_multiplies_solves_and_inverts(rng):
+    """Products, solves and inverses from one array that holds matrix and factor."""
+    A = rng.standard_normal((20, 12))
+    K, B = A @ A.T, rng.standard_normal((20, 3))
+    kernel = CholeskySystem(K.copy())
+    for shift in (0.5, 0.1, 0.5):
+        solved = kernel.solve(B, [shift])[0]
+        np.testing.assert_allclose((K + shift * np.eye(20)) @ solved, B, atol=1e-10)
+        np.testing.assert_allclose(kernel.matmat(B), K @ B, atol=1e-10)
+        np.testing.assert_allclose(
+            kernel.inverse(shift), np.linalg.inv(K + shift * np.eye(20)), atol=1e-10
+        )
+    np.testing.assert_allclose(kernel.solve(B, [0.0])[0], np.linalg.pinv(K) @ B, atol=1e-9)
+    np.testing.assert_allclose(kernel.inverse(0.0), np.linalg.pinv(K), atol=1e-9)
+    for shift in (0.3, 0.0):
+        R = CholeskySystem(K.copy()).inverse_root(shift)
+        wanted = np.linalg.pinv(K) if shift == 0 else np.linalg.inv(K + shift * np.eye(20))
+        np.testing.assert_allclose(R @ R.T, wanted, atol=1e-9)
+    assert kernel._A.nbytes == 8 * 20 * 20
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.4])
+@pytest.mark.parametrize("kind", ["tall", "wide", "kernel", "plain"])
+def test_hats_equal_the_dense_ones(kind, ridge, rng):
+    d = 5 if kind == "tall" else 90
+    X = rng.standard_normal((60, 3)) @ rng.standard_normal((3, d)) + 2.0
+    X += 0.5 * rng.standard_normal((60, d))
+    K, B = X @ X.T, rng.standard_normal((60, 4))
+    if kind == "tall":
+        hat = LinearHat(CentredOperator(X), ridge)
+    elif kind == "wide":
+        hat = WideHat(CentredOperator(X), ridge)
+    elif kind == "kernel":
+        factor, row_mean = centred_kernel(K)
+        hat = KernelHat(factor, ridge, True, row_mean)
+    else:
+        hat = KernelHat(CholeskySystem(K.copy()), ridge or 1.0)
+    ridge = ridge or (1.0 if kind == "plain" else 0.0)
+    A = np.c_[X, np.ones(60)]
+    penalty = np.diag([ridge] * X.shape[1] + [0.0])
+    H = A @ np.linalg.pinv(A.T @ A + penalty) @ A.T
+    np.testing.assert_allclose(hat.apply(B), H @ B, atol=1e-9)
+    np.testing.assert_allclose(hat.diagonal(), np.diag(H), atol=1e-9)
+    if hat.dense() is not None:
+        np.testing.assert_allclose(hat.dense(), H, atol=1e-9)
+    if hat.rank is not None:
+        np.testing.assert_allclose(hat.root() @ hat.root().T, H, atol=1e-9)
+    C, b = hat.coefficients(B)
+    design = X if kind in ("tall", "wide") else K
+    np.testing.assert_allclose(design @ C + b, H @ B, atol=1e-8)
+
+
+def test_a_constant_kernel_fits_the_mean(rng):
+    B = rng.standard_normal((9, 2)) + 1.0
+    for ridge in (0.0, 0.5):
+        factor, row_mean = centred_kernel(np.full((9, 9), 3.0))
+        hat = KernelHat(factor, ridge, True, row_mean)
+        np.testing.assert_allclose(hat.apply(B), np.tile(B.mean(axis=0), (9, 1)), atol=1e-12)

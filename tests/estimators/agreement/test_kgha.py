@@ -13,8 +13,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
 from eigenlabel import KGHA
-from eigenlabel.linalg import agreement, hats
-from eigenlabel.linalg.operators import CentredOperator
+from eigenlabel.linalg import agreement
 from eigenlabel.thresholds import Top
 from helpers import projector
 
@@ -496,15 +495,6 @@ def test_lanczos_that_does_not_converge_leaves_it_to_lapack(data, monkeypatch):
     np.testing.assert_allclose(scores, wanted, atol=1e-9)
 
 
-def test_scores_are_centred_however_small_they_are(rng):
-    S = agreement.HatSum(
-        30, [agreement.Term(hats.LinearHat(CentredOperator(np.eye(30)), 1.0), 1.0)]
-    )
-    Z = agreement._orthonormal(S, 100.0 + 1e-9 * rng.standard_normal((30, 3)))
-    assert np.abs(Z.sum(axis=0)).max() < 1e-14
-    np.testing.assert_allclose(Z.T @ Z, np.eye(3), atol=1e-14)
-
-
 def test_fewer_samples_than_labels(data):
     views, Y = data
     few = {k: X[:4] for k, X in views.items()}
@@ -583,61 +573,3 @@ def test_kernels_that_are_not_positive_semidefinite(data, rng):
         KGHA(kernel="precomputed").fit(K + np.triu(np.ones_like(K)), Y)
     with pytest.raises(ValueError, match="square"):
         KGHA(kernel="precomputed").fit(X, Y)
-
-
-def test_a_cholesky_system_multiplies_solves_and_inverts(rng):
-    """Products, solves and inverses from one array that holds matrix and factor."""
-    A = rng.standard_normal((20, 12))
-    K, B = A @ A.T, rng.standard_normal((20, 3))
-    kernel = hats.CholeskySystem(K.copy())
-    for shift in (0.5, 0.1, 0.5):
-        solved = kernel.solve(B, [shift])[0]
-        np.testing.assert_allclose((K + shift * np.eye(20)) @ solved, B, atol=1e-10)
-        np.testing.assert_allclose(kernel.matmat(B), K @ B, atol=1e-10)
-        np.testing.assert_allclose(
-            kernel.inverse(shift), np.linalg.inv(K + shift * np.eye(20)), atol=1e-10
-        )
-    np.testing.assert_allclose(kernel.solve(B, [0.0])[0], np.linalg.pinv(K) @ B, atol=1e-9)
-    np.testing.assert_allclose(kernel.inverse(0.0), np.linalg.pinv(K), atol=1e-9)
-    for shift in (0.3, 0.0):
-        R = hats.CholeskySystem(K.copy()).inverse_root(shift)
-        wanted = np.linalg.pinv(K) if shift == 0 else np.linalg.inv(K + shift * np.eye(20))
-        np.testing.assert_allclose(R @ R.T, wanted, atol=1e-9)
-    assert kernel._A.nbytes == 8 * 20 * 20
-
-
-@pytest.mark.parametrize("ridge", [0.0, 0.4])
-@pytest.mark.parametrize("kind", ["tall", "wide", "kernel", "plain"])
-def test_hats_equal_the_dense_ones(data, kind, ridge, rng):
-    X = data[0]["tall" if kind == "tall" else "wide"]
-    K, B = X @ X.T, rng.standard_normal((60, 4))
-    if kind == "tall":
-        hat = hats.LinearHat(CentredOperator(X), ridge)
-    elif kind == "wide":
-        hat = hats.WideHat(CentredOperator(X), ridge)
-    elif kind == "kernel":
-        factor, row_mean = hats.centred_kernel(K)
-        hat = hats.KernelHat(factor, ridge, True, row_mean)
-    else:
-        hat = hats.KernelHat(hats.CholeskySystem(K.copy()), ridge or 1.0)
-    ridge = ridge or (1.0 if kind == "plain" else 0.0)
-    A = np.c_[X, np.ones(60)]
-    penalty = np.diag([ridge] * X.shape[1] + [0.0])
-    H = A @ np.linalg.pinv(A.T @ A + penalty) @ A.T
-    np.testing.assert_allclose(hat.apply(B), H @ B, atol=1e-9)
-    np.testing.assert_allclose(hat.diagonal(), np.diag(H), atol=1e-9)
-    if hat.dense() is not None:
-        np.testing.assert_allclose(hat.dense(), H, atol=1e-9)
-    if hat.rank is not None:
-        np.testing.assert_allclose(hat.root() @ hat.root().T, H, atol=1e-9)
-    C, b = hat.coefficients(B)
-    design = X if kind in ("tall", "wide") else K
-    np.testing.assert_allclose(design @ C + b, H @ B, atol=1e-8)
-
-
-def test_a_constant_kernel_fits_the_mean(rng):
-    B = rng.standard_normal((9, 2)) + 1.0
-    for ridge in (0.0, 0.5):
-        factor, row_mean = hats.centred_kernel(np.full((9, 9), 3.0))
-        hat = hats.KernelHat(factor, ridge, True, row_mean)
-        np.testing.assert_allclose(hat.apply(B), np.tile(B.mean(axis=0), (9, 1)), atol=1e-12)
