@@ -290,3 +290,10 @@ def test_samples_of_weight_zero_count_as_absent(name, rng):
     assert name == "global" or (scores[:, 0] <= found[0]).all()
     with pytest.raises(ValueError, match="none of positive weight"):
         rule.fit(scores, Y, sample_weight=np.zeros(40))
+
+
+@pytest.mark.parametrize("k", [0, 1, 3, 6])
+def test_ties_go_to_the_first_label(rng, k):
+    scores = rng.integers(0, 3, (40, 5)).astype(float)
+    wanted = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    np.testing.assert_array_equal(top_labels(scores, k), wanted)

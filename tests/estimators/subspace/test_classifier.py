@@ -312,13 +312,6 @@ def test_float32_is_kept_and_agrees(data):
         )
 
 
-def test_prediction_in_chunks_makes_no_difference(data, monkeypatch):
-    model = SharedSubspaceClassifier(kernel="rbf").fit(data.X, data.Y)
-    expected = model.decision_function(data.X)
-    monkeypatch.setattr("eigenlabel.linalg.operators.BLOCK_BYTES", 4000)
-    np.testing.assert_allclose(model.decision_function(data.X), expected, atol=1e-12)
-
-
 def test_names_and_output_containers(data):
     frame = pd.DataFrame(data.X, columns=data.feature_names)
     target = pd.DataFrame(data.Y, columns=data.label_names)

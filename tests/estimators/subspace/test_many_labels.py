@@ -25,7 +25,6 @@ from eigenlabel.linalg.factors.linear_gram import LinearGramFactor
 from eigenlabel.linalg.operators import CentredOperator
 from eigenlabel.linalg.sides import ExactSide, ProductSide, dense_memory, factored_memory
 from eigenlabel.persistence import SavedModel, load_model, save_model
-from eigenlabel.thresholds import Top, top_labels
 
 ALPHAS = [np.inf, 0.3, 0.0]
 SHAPES = {"tall": (60, 9), "wide": (25, 40)}
@@ -252,54 +251,6 @@ def test_nothing_of_the_forbidden_sizes_is_held(rng):
     assert top.shape == decided.shape == (n, m)
     assert sp.issparse(decided)
     assert top.nnz == 3 * n
-
-
-@pytest.mark.parametrize("classes", [False, True])
-@pytest.mark.parametrize("sparse", [None, sp.csr_matrix, sp.coo_array, sp.csc_array])
-@pytest.mark.usefixtures("many")
-def test_predictions_in_pieces_are_those_of_one_piece(monkeypatch, data, classes, sparse):
-    X, Y = data
-    y = Y.argmax(axis=1) if classes else Y if sparse is None else sparse(Y)
-    model = SharedSubspaceClassifier(np.inf, 0.1, 3).fit(X, y)
-    whole, top, ranked = model.predict(X), model.predict_top(X, 3), model.rank_labels(X, 3)
-    monkeypatch.setattr(operators, "BLOCK_BYTES", 8 * 12 * 7)
-    form = np.ndarray if classes or sparse is None else sparse
-    assert type(model.predict(X)) is type(whole) is form
-    found = [a.toarray() if sp.issparse(a) else a for a in (model.predict(X), whole)]
-    np.testing.assert_array_equal(*found)
-    np.testing.assert_array_equal(model.predict_top(X, 3).toarray(), top.toarray())
-    for again, before in zip(model.rank_labels(X, 3), ranked, strict=True):
-        np.testing.assert_allclose(again, before, atol=1e-12)
-
-
-@pytest.mark.usefixtures("many")
-def test_top_labels_are_those_of_the_scores(data):
-    X, Y = data
-    model = SharedSubspaceClassifier(np.inf, 0.1, 3).fit(X, sp.csr_array(Y))
-    scores = model.decision_function(X)
-    labels, found = model.rank_labels(X, 4)
-    np.testing.assert_array_equal(labels, np.argsort(-scores, axis=1, kind="stable")[:, :4])
-    np.testing.assert_array_equal(found, np.take_along_axis(scores, labels, axis=1))
-    wanted = Top(4).decide(scores, np.zeros(12))
-    np.testing.assert_array_equal(model.predict_top(X, 4).toarray(), wanted)
-    assert model.predict_top(X, 50).nnz == Y.size  # all labels, and no more
-    for bad, error in ((0, ValueError), (2.5, TypeError)):
-        with pytest.raises(error, match="n_labels"):
-            model.predict_top(X, bad)
-
-
-@pytest.mark.parametrize("k", [0, 1, 3, 6])
-def test_ties_go_to_the_first_label(rng, k):
-    scores = rng.integers(0, 3, (40, 5)).astype(float)
-    wanted = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-    np.testing.assert_array_equal(top_labels(scores, k), wanted)
-
-
-def test_two_classes_have_nothing_to_rank(data):
-    X, Y = data
-    model = SharedSubspaceClassifier(n_components=1).fit(X, Y[:, 0])
-    with pytest.raises(ValueError, match="nothing to rank"):
-        model.rank_labels(X)
 
 
 @pytest.mark.usefixtures("many")

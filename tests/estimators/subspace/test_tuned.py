@@ -17,8 +17,6 @@ from sklearn.model_selection import (
 
 from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV, metrics, thresholds
 from eigenlabel.datasets import make_shared_subspace
-from eigenlabel.estimators.subspace import grid
-from eigenlabel.estimators.subspace.grid import GridScores
 
 ALPHAS, BETAS, RANKS = [0.0, 1e-2, 1.0, np.inf], [0.0, 1e-3, 1e-1], [0, 2, 5]
 SMALL = {"alphas": ALPHAS, "betas": BETAS, "n_components": RANKS}
@@ -32,55 +30,6 @@ def data():
 @pytest.fixture(scope="module")
 def wide():
     return make_shared_subspace(45, 70, 6, random_state=2)
-
-
-def naive_scores(X, Y, cv, alpha, beta, r, weights=None, **kw):
-    """Fit each training part from scratch."""
-    out = np.full(Y.shape, np.nan)
-    for train, test in cv.split(X):
-        model = SharedSubspaceClassifier(alpha, beta, r, **kw)
-        model.fit(X[train], Y[train], None if weights is None else weights[train])
-        out[test] = model.decision_function(X[test])
-    return out
-
-
-@pytest.mark.parametrize("shape", ["tall", "wide"])
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("cv", [KFold(4), LeaveOneOut()], ids=["4-fold", "leave-one-out"])
-def test_the_whole_grid_equals_refitting(
-    shape, sparse, kernel, weighted, cv, data, wide, monkeypatch, rng
-):
-    source = data if shape == "tall" else wide
-    n = 25 if isinstance(cv, LeaveOneOut) else 40
-    X, Y = source.X[:n], source.Y[:n]
-    w = rng.uniform(0.5, 2, n) if weighted else None
-    kept = {}
-    original = GridScores._scores
-
-    def spy(self, ranks, pairs):
-        found = original(self, ranks, pairs)
-        for k, r in enumerate(ranks):
-            for p, (a, b) in enumerate(pairs):
-                kept[a, b, r] = found[k, p].T
-        return found
-
-    monkeypatch.setattr(GridScores, "_scores", spy)
-    settled = {"kernel": kernel, "gamma": 0.1}  # None depends on all samples
-    model = SharedSubspaceClassifierCV(**SMALL, cv=cv, **settled)
-    model.fit(sp.csr_array(X) if sparse else X, Y, w)
-    assert len(kept) == len(ALPHAS) * len(BETAS) * len(RANKS)
-    points = [p for i, p in enumerate(kept) if i % 3 == 0 or not isinstance(cv, LeaveOneOut)]
-    for a, b, r in points:
-        found = kept[a, b, r]
-        if kernel == "rbf" and b == 0 and a == 0:
-            continue  # both are ill-conditioned there: an rbf matrix without any shift
-        expected = naive_scores(X, Y, cv, a, b, r, w, **settled)
-        np.testing.assert_allclose(found, expected, atol=1e-8 if b > 0 else 1e-6)
-    np.testing.assert_allclose(
-        model.oof_scores_, kept[tuple(model.best_params_.values())], atol=1e-12
-    )
 
 
 def test_it_finds_what_a_grid_search_finds(data):
@@ -154,12 +103,6 @@ def test_results_are_consistent(data):
     pd.DataFrame(results)  # one row per grid point
 
 
-def test_ties_go_to_the_simplest_model(data):
-    # A constant scorer ties everything: smallest subspace, then largest penalties.
-    model = SharedSubspaceClassifierCV(**SMALL, cv=3, scoring=lambda *_: 1.0).fit(data.X, data.Y)
-    assert model.best_params_ == {"alpha": np.inf, "beta": 0.1, "n_components": 0}
-
-
 def test_the_final_model_is_the_classifier_with_the_best_parameters(data):
     for kernel in ("linear", "rbf"):
         model = SharedSubspaceClassifierCV(**SMALL, cv=3, kernel=kernel).fit(data.X, data.Y)
@@ -184,18 +127,6 @@ def test_training_thresholds_on_request(data):
     model.fit(data.X, data.Y)
     expected = thresholds.PerLabelF1().fit(model.decision_function(data.X), data.Y)
     np.testing.assert_array_equal(model.thresholds_, expected)
-
-
-def test_chunks_make_no_difference(data, monkeypatch):
-    whole = SharedSubspaceClassifierCV(**SMALL, cv=3).fit(data.X, data.Y)
-    monkeypatch.setattr(grid, "CHUNK", 1)
-    parts = SharedSubspaceClassifierCV(**SMALL, cv=3).fit(data.X, data.Y)
-    np.testing.assert_array_equal(
-        whole.cv_results_["pooled_test_score"], parts.cv_results_["pooled_test_score"]
-    )
-    np.testing.assert_array_equal(whole.thresholds_, parts.thresholds_)
-    for key in ("split1_test_score", "param_alpha"):
-        np.testing.assert_array_equal(whole.cv_results_[key], parts.cv_results_[key])
 
 
 def test_weights_count_like_copies_kept_in_one_fold(data, rng):
@@ -268,14 +199,6 @@ def test_leave_one_out_keeps_no_column_per_sample():
     model = SharedSubspaceClassifierCV([0.1], [0.01], cv=LeaveOneOut()).fit(data.X, data.Y)
     assert not [k for k in model.cv_results_ if k.startswith("split")]
     assert np.isfinite(model.best_score_)
-
-
-def test_default_grid_is_the_papers_with_infinity(data):
-    model = SharedSubspaceClassifierCV().fit(data.X, data.Y)
-    grid = {0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1}
-    assert set(model.cv_results_["param_alpha"]) == grid | {np.inf}
-    assert set(model.cv_results_["param_beta"]) == grid
-    assert set(model.cv_results_["param_n_components"]) == {5}
 
 
 def test_double_cross_validation_is_one_call(data):

@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
-from eigenlabel import CCA, MDDM, PCA, SharedSubspaceClassifier, SharedSubspaceClassifierCV
+from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.linalg.factors import krylov
-from eigenlabel.linalg.factors.bounds import Bounds
 from eigenlabel.linalg.factors.covariance import CovarianceFactor
 from eigenlabel.linalg.factors.krylov import KrylovFactor
 from eigenlabel.linalg.operators import CentredOperator
@@ -239,18 +237,6 @@ def test_folds_are_those_of_the_exact_factor(rng, centre):
             np.testing.assert_allclose(scores[i], wanted[i], atol=1e-10)
 
 
-@pytest.mark.parametrize("projection", [CCA(), MDDM(projection="uncorrelated")])
-def test_projections_run_on_products(data, projection, monkeypatch):
-    wanted = projection.fit(data.X, data.Y).transform(data.X)
-    monkeypatch.setattr("eigenlabel.kernels.factor.memory_limit", lambda: 5000.0)
-    monkeypatch.setattr(Bounds, "group", lambda *a: 10)
-    found = projection.fit(data.X, data.Y).transform(data.X)
-    np.testing.assert_allclose(found, wanted, atol=1e-4 * abs(wanted).max())  # tol = 1e-6
-    assert abs(found - wanted).max() > 0
-    with pytest.raises(MemoryError, match="principal axes"):
-        PCA().fit(data.X)
-
-
 @pytest.mark.parametrize("hidden", [False, True])
 def test_residuals_are_stored_by_shift_and_label(data, hidden, rng):
     X, beta = data.X, 1e-3
@@ -270,27 +256,3 @@ def test_residuals_are_stored_by_shift_and_label(data, hidden, rng):
     model.set_params(alpha=np.inf, beta=0.1).fit(X, Y)
     assert model.residuals_.shape == (1, 6)
     assert not hasattr(model.set_params(solver="auto").fit(X, Y), "residuals_")
-
-
-def test_estimators_warn_of_an_early_stop(data):
-    with pytest.warns(ConvergenceWarning, match="after 2 iterations"):
-        model = SharedSubspaceClassifier(solver="krylov", max_iter=2).fit(data.X, data.Y)
-    assert model.n_iter_ == 2
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"tol": -1.0}, "tol must be a number >= 0"),
-        ({"max_iter": 0}, "max_iter must be an integer >= 1, got 0"),
-        ({"max_memory": 0}, "max_memory must be a number >= 1"),
-        ({"solver": "what"}, "'krylov', got 'what'"),
-        ({"kernel": "precomputed"}, "computes kernel values"),
-        ({"kernel": lambda A, B: np.full((A.shape[0], B.shape[0]), np.nan)}, "NaN or infinity"),
-        ({"max_memory": 1000}, None),
-    ],
-)
-def test_invalid_settings_raise(data, parameters, message):
-    X = data.X @ data.X.T if parameters.get("kernel") == "precomputed" else data.X
-    with pytest.raises(MemoryError if message is None else ValueError, match=message or "Krylov"):
-        SharedSubspaceClassifier(**{"solver": "krylov", **parameters}).fit(X, data.Y)
