@@ -26,7 +26,7 @@ def load(folder, name):
 
 
 @pytest.mark.parametrize("name", list(SIZES))
-def test_preparation_gives_the_published_sizes(name, data_folder):
+def test_prepared_data_have_the_published_sizes(name, data_folder):
     kept = load(data_folder, name)
     positives = kept.Y.sum(axis=0)
     found = (*kept.X.shape, kept.Y.shape[1], positives.max(), positives.min())

@@ -16,7 +16,7 @@ def test_dask_is_an_extra(data, monkeypatch):
         distributed.fit(SharedSubspaceClassifier(), data.X, data.Y)
 
 
-def test_a_scheduler_without_workers_is_told(data, tmp_path, monkeypatch, capsys):
+def test_a_scheduler_without_workers_is_reported(data, tmp_path, monkeypatch, capsys):
     from distributed import LocalCluster
 
     save(data, tmp_path / "it.svm")
@@ -37,7 +37,7 @@ def wait(X, seconds):
     return X
 
 
-def test_a_scheduler_that_goes_away_is_told_of(data, tmp_path):
+def test_a_scheduler_that_stops_is_reported(data, tmp_path):
     import subprocess
     import threading
 

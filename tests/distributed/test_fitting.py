@@ -108,7 +108,7 @@ def test_tuned_on_blocks_of_unknown_length(data):
         distributed.fit(SharedSubspaceClassifier(), X, data.Y[kept])
 
 
-def test_what_cannot_be_is_said(data):
+def test_wrong_partitions_raise_an_error(data):
     X, Y = (da.from_array(A, chunks=(40, -1)) for A in (data.X, data.Y))
     model = SharedSubspaceClassifier().fit(data.X, data.Y)
     before = dict(vars(model))

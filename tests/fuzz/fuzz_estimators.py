@@ -452,7 +452,7 @@ def fuzz(estimator):
 
 
 @pytest.mark.parametrize("estimator", instances(), ids=lambda e: repr(e).split("\n")[0][:60])
-def test_bad_input_is_answered_or_refused(estimator):
+def test_wrong_input_works_or_raises_a_clear_error(estimator):
     with np.errstate(all="warn", under="ignore"), threadpool_limits(1):  # as users have it
         case = fuzz(estimator)
     assert case.calls > 100

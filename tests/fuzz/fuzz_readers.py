@@ -390,7 +390,7 @@ def valid(tmp_path_factory):
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))
-def test_damaged_files_are_read_or_refused(batch, valid, tmp_path):
+def test_damaged_files_are_read_or_raise_a_data_error(batch, valid, tmp_path):
     made = write_batch(tmp_path / "files", batch, valid)
     outcomes = run(tmp_path / "files")
     odd = {

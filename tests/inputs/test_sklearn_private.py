@@ -40,7 +40,7 @@ def test_a_kernel_matrix_is_restricted_to_the_training_samples():
     np.testing.assert_array_equal(whole, K[:1])
 
 
-def test_scorers_with_and_without_weights_are_told_apart():
+def test_scorers_with_and_without_weights_are_recognised():
     assert private.takes_weights(make_scorer(f1_score))
     assert private.takes_weights(lambda y, p, **more: 0.0)
     assert not private.takes_weights(lambda y, p: 0.0)

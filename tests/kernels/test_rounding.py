@@ -25,7 +25,7 @@ def test_distances_of_float32_samples_err_by_less_than_the_bound(metric, scale, 
     assert (np.abs(exactly(metric, *rounded) - D) <= bound).all()
 
 
-def test_distances_that_are_given_are_exact_up_to_their_last_digits():
+def test_precomputed_distances_are_exact_up_to_their_last_digits():
     D = np.array([[1.0, 100.0]])
     for metric in ("precomputed", pairwise_distances):
         bound = metric_rounding(metric, D, np.float64)

@@ -74,7 +74,7 @@ def test_sparse_labels_stay_sparse():
         check_sparse_labels(sp.csr_array([[0, 3]]))
 
 
-def test_vectors_and_columns_of_classes_are_told_from_label_matrices():
+def test_vectors_and_columns_of_classes_are_not_label_matrices():
     assert is_vector([0, 1])
     assert is_vector([[0], [2]])
     assert is_vector(np.array([["a"], [None]], dtype=object))

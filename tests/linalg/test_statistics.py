@@ -133,7 +133,7 @@ def test_joined_blocks_keep_their_weights(parts):
     np.testing.assert_array_equal(joined.Y, Y)
 
 
-def test_sparse_rows_give_the_same(parts):
+def test_sparse_rows_have_the_same_statistics(parts):
     X, T, w, op, _, _ = parts
     dense, sparse = Statistics.of(op, T), Statistics.of(CentredOperator(sp.csr_array(X), w), T)
     for name in FIELDS:

@@ -65,7 +65,7 @@ def test_labels_have_no_order_by_default(problem, rng):
             assert after[name] == pytest.approx(before[name], rel=1e-12)
 
 
-def test_evaluate_gives_what_its_input_allows(problem):
+def test_evaluate_computes_the_metrics_of_the_arrays_passed(problem):
     Y, S, P, _ = problem
     assert set(evaluate(Y, S, P)) == set(METRICS)
     assert set(evaluate(Y, S)) == {n for n, m in METRICS.items() if m.reads == "scores"}
@@ -85,14 +85,14 @@ def test_every_public_metric_is_registered():
     assert public - others == {re.sub(r"_at_\d", "_at_k", n) for n in METRICS}
 
 
-def test_losses_and_gains_are_told_apart(rng):
+def test_every_metric_states_whether_greater_is_better(rng):
     Y = rng.uniform(size=(50, 6)) < 0.4
     best, worst = evaluate(Y, np.where(Y, 1.0, -1.0), Y), evaluate(Y, np.where(Y, -1.0, 1.0), ~Y)
     for name, metric in METRICS.items():
         assert (best[name] > worst[name]) == metric.greater_is_better, name
 
 
-def test_evaluate_gives_each_function_its_weights_and_its_k(rng):
+def test_evaluate_passes_weights_and_k_to_each_function(rng):
     Y, S, w = rng.uniform(size=(40, 7)) < 0.4, rng.standard_normal((40, 7)), rng.uniform(1, 3, 40)
     figures = evaluate(Y, S, S > 0, sample_weight=w)
     assert figures["f1_macro"] == metrics.f1_macro(Y, S > 0, sample_weight=w)

@@ -87,7 +87,7 @@ def test_two_labels_are_not_taken_for_two_classes(data):
     np.testing.assert_array_equal(scores_of(ours, data.X, 2), ours.decision_function(data.X))
 
 
-def test_probabilities_without_classes_are_refused():
+def test_probabilities_without_classes_raise_an_error():
     response = [np.full((3, 2), 0.5), np.ones((3, 1))]
     with pytest.raises(ValueError, match="always or never present"):
         as_matrix(response, 2)

@@ -306,7 +306,7 @@ def test_weights_count_in_the_scores_by_label(scoring, data):
     np.testing.assert_allclose(model.best_scores_, other.best_scores_, rtol=1e-8)
 
 
-def test_weights_without_a_taker_are_refused(data):
+def test_weights_that_no_step_accepts_raise_an_error(data):
     X, Y = data
     with pytest.raises(TypeError, match="fit of MDDM and MLkNN takes none"):
         ProjectedClassifierCV(cv=2).fit(X, Y, sample_weight=WEIGHTS)

@@ -58,7 +58,7 @@ def test_every_label_with_two_positives_can_be_trained():
             assert (Y[train][:, several].sum(axis=0) > 0).all()
 
 
-def test_shuffle_split_gives_every_label_a_training_positive():
+def test_every_label_has_a_training_positive_in_a_shuffle_split():
     for seed in range(20):
         Y = (np.random.default_rng(seed).uniform(size=(60, 40)) < 0.03).astype(int)
         present = Y.any(axis=0)

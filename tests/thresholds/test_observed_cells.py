@@ -64,7 +64,7 @@ def test_mixed_thresholds_leave_no_label_anything_to_gain(table):
 
 
 @pytest.mark.parametrize("name", list(RULES))
-def test_one_mask_gives_the_thresholds_of_those_samples(name, table, rng):
+def test_a_mask_of_whole_samples_leaves_the_thresholds_of_the_others(name, table, rng):
     _, scores = table
     Y, rows = rng.random((30, 6)) < 0.4, np.arange(30) % 4 > 0
     found = get_rule(name).fit(scores, blank(Y, np.repeat(rows[:, None], 6, axis=1)))

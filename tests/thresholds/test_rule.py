@@ -171,7 +171,7 @@ def test_any_classifier_uses_a_fit_that_uses_its_parents(data):
     np.testing.assert_allclose(model.thresholds_, expected, rtol=1e-12)
 
 
-def test_what_a_rule_lacks_is_said(data):
+def test_an_incomplete_rule_raises_an_error(data):
     class Empty(Rule):
         pass
 

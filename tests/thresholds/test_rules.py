@@ -70,7 +70,7 @@ def test_of_equal_optima_the_lowest_threshold_wins():
 
 
 @pytest.mark.parametrize("steps", [0, 1])  # the middle rounds to the even one: down, then up
-def test_a_cut_between_neighbouring_floats_tells_them_apart(steps):
+def test_a_cut_between_neighbouring_floats_separates_them(steps):
     low = 1.0 + steps * np.finfo(float).eps
     high = np.nextafter(low, 2)
     threshold = cut_thresholds(np.array([[high, low]]), np.array([1]))
@@ -166,7 +166,7 @@ FITTED = [name for name in RULES if name not in ("zero", "top")]  # those that l
 
 
 @pytest.mark.parametrize("name", FITTED)
-def test_a_grid_gives_what_each_set_gives(name, rng):
+def test_a_grid_has_the_thresholds_of_each_set_of_scores(name, rng):
     scores, Y = rng.standard_normal((4, 30, 3)), rng.uniform(size=(30, 3)) < 0.3
     grid = np.ascontiguousarray(scores.transpose(0, 2, 1))
     together = RULES[name].fit_grid(grid, np.ascontiguousarray(Y.T), None)
@@ -234,7 +234,7 @@ def test_a_score_at_the_threshold_is_not_predicted():
 
 
 @pytest.mark.parametrize("weights", [np.ones(2), [np.nan, 1, 1], [-1, 1, 1]])
-def test_bad_weights_are_refused(weights):
+def test_wrong_weights_raise_an_error(weights):
     with pytest.raises(ValueError, match="sample_weight"):
         PerLabelF1().fit(np.ones((3, 1)), np.ones((3, 1)), weights)
 
@@ -259,7 +259,7 @@ def test_many_float32_scores_are_not_one_tie(rng):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_rare_probabilities_over_several_decades_are_told_apart(dtype, rng):
+def test_rare_probabilities_over_several_decades_are_separated(dtype, rng):
     scores = np.exp(rng.normal(-14, 1.5, (2000, 1))).astype(dtype)
     Y = scores > np.quantile(scores, 0.95)
     scores[0], Y[0] = 0.9, True

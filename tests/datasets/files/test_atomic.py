@@ -126,14 +126,14 @@ def test_a_link_stays_and_its_target_is_replaced(name, there, tmp_path):
 
 
 @pytest.mark.parametrize("name", DIRECT)
-def test_a_folder_is_refused(name, tmp_path):
+def test_writing_to_a_folder_raises_an_error(name, tmp_path):
     (tmp_path / name).mkdir()
     with pytest.raises((OSError, DataError), match="Is a folder"):
         WRITERS[name][0](tmp_path / name)
     assert os.listdir(tmp_path) == [name]
 
 
-def test_sockets_and_loops_of_links_are_refused(tmp_path, monkeypatch):
+def test_writing_to_sockets_and_loops_of_links_raises_an_error(tmp_path, monkeypatch):
     import socket
 
     monkeypatch.chdir(tmp_path)  # names of sockets are short
@@ -251,7 +251,7 @@ def test_descriptors_keep_their_position(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["data.arff", "data.svm", "data.jsonl", "data.mat"])
-def test_forms_that_no_pipe_can_hold_are_refused(name, tmp_path):
+def test_forms_that_cannot_be_written_to_a_pipe_raise_an_error(name, tmp_path):
     os.mkfifo(tmp_path / name)
     end = os.open(tmp_path / name, os.O_RDWR)  # so that no writer waits
     try:
@@ -262,7 +262,7 @@ def test_forms_that_no_pipe_can_hold_are_refused(name, tmp_path):
     assert os.listdir(tmp_path) == [name]
 
 
-def test_commands_whose_messages_go_to_standard_output_refuse_it_as_a_file(tmp_path, capsys):
+def test_commands_that_print_messages_do_not_accept_standard_output_as_a_file(tmp_path, capsys):
     save(DATA, tmp_path / "d.npz")
     assert main(["fit", str(tmp_path / "d.npz"), "-o", str(own_stdout(tmp_path))]) == 1
     assert "stdout: is standard output" in capsys.readouterr().err
@@ -270,7 +270,7 @@ def test_commands_whose_messages_go_to_standard_output_refuse_it_as_a_file(tmp_p
     assert "Is a folder; name a file in it" in capsys.readouterr().err
 
 
-def test_a_reader_that_went_away_is_told_by_name(tmp_path, capsys):
+def test_a_broken_pipe_is_reported_with_its_name(tmp_path, capsys):
     write_model(tmp_path / "m.skops")
     save(DATA, tmp_path / "d.npz")
     reader, writer = os.pipe()
@@ -332,7 +332,7 @@ def test_the_draft_of_a_private_file_is_private(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-def test_a_path_that_names_a_folder_is_refused(tmp_path):
+def test_a_path_that_names_a_folder_raises_an_error(tmp_path):
     with (
         pytest.raises(IsADirectoryError, match="Is a folder; name a file in it"),
         writing(f"{tmp_path}/new/"),

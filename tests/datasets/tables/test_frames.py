@@ -98,7 +98,7 @@ def test_categories_of_polars(tmp_path, kind):
     same(load(tmp_path / "it.parquet"), data)
 
 
-def test_nothing_given_is_changed():
+def test_the_frame_of_the_user_does_not_change():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"x": [1.0, None], "labels": ["a|b", None]})
     copy = frame.copy(deep=True)

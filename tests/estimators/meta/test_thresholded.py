@@ -94,7 +94,7 @@ def test_sparse_labels_and_weights(data):
     np.testing.assert_array_equal(sparse.toarray(), dense)
 
 
-def test_what_cannot_score_is_refused(data):
+def test_classifiers_without_scores_raise_an_error(data):
     with pytest.raises(ValueError, match="Unknown threshold rule"):
         ThresholdedClassifier(RidgeClassifier(), strategy="no").fit(data.X, data.Y)
 
@@ -199,7 +199,7 @@ def test_one_label_weighs_samples_in_every_fold():
     np.testing.assert_allclose(model.oof_scores_[:20], part.decision_function(data.X[:20]))
 
 
-def test_folds_that_leave_samples_out_or_are_none_are_refused():
+def test_folds_that_leave_samples_out_and_empty_folds_raise_an_error():
     data = make_shared_subspace(60, 4, 3, 2, prevalence=0.3, random_state=0)
     some = [(np.arange(30), np.arange(30, 50))]
     with pytest.raises(ValueError, match="cover all samples"):

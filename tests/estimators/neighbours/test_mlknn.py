@@ -64,7 +64,7 @@ def test_equals_the_published_algorithm(data, k, smoothing):
 
 
 @pytest.mark.parametrize("metric", ["manhattan", "cosine", "chebyshev"])
-def test_other_metrics_and_given_distances(data, metric):
+def test_other_metrics_equal_their_precomputed_distances(data, metric):
     X, Y, X_new = (a + 1.0 if k != 1 else a for k, a in enumerate(data))
     expected = naive_mlknn(X, Y, X_new, 5, 1.0, metric)
     np.testing.assert_allclose(MLkNN(5, metric=metric).fit(X, Y).predict_proba(X_new), expected)

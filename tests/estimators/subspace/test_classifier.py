@@ -203,7 +203,7 @@ def test_sample_weights_count_like_copies(data, rng):
         np.testing.assert_allclose(weighted, repeated, atol=1e-9)
 
 
-def test_a_penalised_constant_feature_gives_the_authors_bias(data):
+def test_a_penalised_constant_feature_is_the_bias_of_the_authors(data):
     ones = np.column_stack([data.X, np.ones(120)])
     _, U = helpers.paper_ml_ls(ones, 2.0 * data.Y - 1, 0.1, 0.01, 3)
     np.testing.assert_allclose(fit(ones, data.Y, fit_intercept=False).coef_.T, U, atol=1e-9)
@@ -221,7 +221,7 @@ def test_the_planted_subspace_is_found():
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_every_form_of_x_gives_the_same(data, kernel):
+def test_every_form_of_x_has_the_same_scores(data, kernel):
     model = SharedSubspaceClassifier(0.1, 0.01, 3, kernel=kernel)
     expected = model.fit(data.X, data.Y).decision_function(data.X)
     names = [f"f{i}" for i in range(10)]

@@ -87,7 +87,7 @@ def test_forgetting_everything_and_starting_again(data):
     assert_equal_models(model, SharedSubspaceClassifier().fit(X[:200], Y[:200]))
 
 
-def test_what_cannot_be_forgotten(data):
+def test_samples_that_cannot_be_forgotten_raise_an_error(data):
     X, Y = data
     model = SharedSubspaceClassifier().partial_fit(X[:50], Y[:50])
     before = state_of(model)

@@ -123,7 +123,7 @@ def test_extreme_dimensions(monkeypatch, data, r, solver):
 
 @pytest.mark.parametrize("solver", ["gram", "covariance", "krylov"])
 @pytest.mark.usefixtures("many")
-def test_features_that_tell_nothing(rng, solver):
+def test_constant_features_predict_the_mean(rng, solver):
     Y = sp.csr_array(rng.random((20, 8)) < 0.3)
     model = SharedSubspaceClassifier(alpha=np.inf, n_components=2, solver=solver)
     model.fit(np.zeros((20, 3)), Y)
@@ -198,7 +198,7 @@ def test_many_labels_whose_factors_do_not_fit_but_all_the_rest_does(monkeypatch,
 
 
 @pytest.mark.usefixtures("many")
-def test_bad_settings_are_told_before_sizes_are_compared(data):
+def test_wrong_parameters_raise_an_error_before_sizes_are_compared(data):
     X, Y = data
     with pytest.raises(TypeError, match="max_memory"):
         SharedSubspaceClassifier(max_memory="all").fit(X, Y)
@@ -218,7 +218,7 @@ def test_the_smaller_side_or_products_are_chosen(monkeypatch, data):
 
 
 @pytest.mark.usefixtures("many")
-def test_what_does_not_fit_is_refused_with_a_way_out(rng):
+def test_sizes_that_do_not_fit_raise_an_error_with_advice(rng):
     X, Y = rng.random((30, 20)), sp.csr_array(rng.random((30, 40)) < 0.2)
     needed = factored_memory(30, 20, 40, 35, full=True, exact=False)[0]
     model = SharedSubspaceClassifier(solver="krylov", max_memory=needed - 1)
@@ -300,7 +300,7 @@ def test_one_fit_leaves_nothing_of_another(monkeypatch, data):
     ],
 )
 @pytest.mark.usefixtures("many")
-def test_bad_labels_are_refused(data, make, message):
+def test_wrong_labels_raise_an_error(data, make, message):
     X, Y = data
     with pytest.raises(ValueError, match=message):
         SharedSubspaceClassifier().fit(X, make(Y))
@@ -395,7 +395,7 @@ def test_no_more_components_than_x_has_rank(rng, monkeypatch, labels, alpha, sol
 
 
 @pytest.mark.usefixtures("many")
-def test_solves_that_stop_early_are_told_once(data):
+def test_solves_that_stop_early_warn_once(data):
     X, Y = data
     model = SharedSubspaceClassifier(np.inf, 1e-6, 2, solver="krylov", max_iter=1)
     with pytest.warns(ConvergenceWarning) as told:
@@ -405,7 +405,7 @@ def test_solves_that_stop_early_are_told_once(data):
 
 
 @pytest.mark.usefixtures("many")
-def test_eigenvectors_that_are_not_found_are_told(monkeypatch, data):
+def test_eigenvectors_that_are_not_found_warn(monkeypatch, data):
     X, Y = data
     eigsh = sides.eigsh
     monkeypatch.setattr(sides, "eigsh", lambda *a, **k: eigsh(*a, **{**k, "maxiter": 1, "ncv": 4}))
@@ -416,7 +416,7 @@ def test_eigenvectors_that_are_not_found_are_told(monkeypatch, data):
 
 
 @pytest.mark.usefixtures("many")
-def test_wrong_eigenvectors_are_told(monkeypatch, data):
+def test_inaccurate_eigenvectors_warn(monkeypatch, data):
     X, Y = data
     eigsh = sides.eigsh
 
@@ -431,7 +431,7 @@ def test_wrong_eigenvectors_are_told(monkeypatch, data):
 
 
 @pytest.mark.usefixtures("many")
-def test_tuning_refuses_many_labels_with_a_way_out(data):
+def test_tuning_with_many_labels_raises_an_error_with_advice(data):
     X, Y = data
     with pytest.raises(ValueError, match="SharedSubspaceClassifier"):
         SharedSubspaceClassifierCV().fit(X, sp.csr_array(Y))
@@ -452,7 +452,7 @@ def test_thresholds_without_scores_leave_labels_sparse(monkeypatch, data, strate
     np.testing.assert_array_equal(model.thresholds_, dense.thresholds_)
 
 
-def test_rules_that_need_all_scores_are_refused_where_they_do_not_fit(monkeypatch, data):
+def test_rules_whose_scores_do_not_fit_in_memory_raise_an_error(monkeypatch, data):
     X, Y = data
     monkeypatch.setattr(thresholded, "MANY", 12)
     model = ThresholdedClassifier(SharedSubspaceClassifier(np.inf, 0.1, 3), cv=2)

@@ -261,7 +261,7 @@ def test_leaving_one_out(data, M, kernel):
         np.testing.assert_allclose(model.oof_scores_[i], found, atol=1e-8)
 
 
-def test_a_kernel_matrix_gives_the_grid_of_its_features(data, M):
+def test_a_kernel_matrix_has_the_same_grid_as_its_features(data, M):
     Y, grid = blank(data.Y, M), {"alphas": [0.1, np.inf], "betas": [0.01, 1.0], "cv": 3}
     linear = SharedSubspaceClassifierCV(**grid).fit(data.X, Y)
     kernel = SharedSubspaceClassifierCV(**grid, kernel="precomputed").fit(data.X @ data.X.T, Y)
@@ -299,7 +299,7 @@ def test_every_metric_scores_the_grid_on_observed_cells(data, M, scoring):
     assert model.best_score_ == pytest.approx(sign * metric.function(Y, given), rel=1e-12)
 
 
-def test_scorers_of_scikit_learn_are_refused_and_callables_taken(data, M):
+def test_scorers_of_scikit_learn_raise_an_error_and_callables_are_accepted(data, M):
     Y = blank(data.Y, M)
     with pytest.raises(ValueError, match="scoring='jaccard_samples' does not support"):
         SharedSubspaceClassifierCV(cv=3, scoring="jaccard_samples").fit(data.X, Y)
@@ -356,7 +356,7 @@ def test_too_many_patterns_go_to_products(data, M, monkeypatch):
     assert SharedSubspaceClassifier().fit(data.X, Y).n_iter_ == 1
 
 
-def test_products_of_kernels_are_refused(data, M):
+def test_products_of_kernels_raise_an_error(data, M):
     model = SharedSubspaceClassifier(kernel="rbf", solver="krylov")
     with pytest.raises(ValueError, match=r"does not work with labels that are not observed .*MEKA"):
         model.fit(data.X, blank(data.Y, M))
@@ -375,13 +375,13 @@ def test_products_of_kernels_are_refused(data, M):
         (np.where(np.eye(80, 5) > 0, None, "a"), "found 'a'"),
     ],
 )
-def test_what_is_no_label_is_refused(estimator, y, message, data):
+def test_values_that_are_not_labels_raise_an_error(estimator, y, message, data):
     with pytest.raises(ValueError, match=message):
         estimator().fit(data.X, y)
 
 
 @pytest.mark.parametrize("estimator", BOTH)
-def test_weights_on_samples_without_labels_alone_are_refused(estimator, data):
+def test_weights_of_samples_without_labels_only_raise_an_error(estimator, data):
     M = np.ones(data.Y.shape, dtype=bool)
     M[:40] = False
     weights = (np.arange(80) < 40).astype(float)
@@ -401,7 +401,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_other_estimators_refuse_nan_and_say_who_takes_it(name, data, M):
+def test_other_estimators_raise_an_error_that_names_those_that_accept_nan(name, data, M):
     thing = getattr(eigenlabel, name)
     # KernelSum reads labels for some weights only, and two take a classifier.
     first = {"KernelSum": "alignment", "ThresholdedClassifier": SharedSubspaceClassifier()}
@@ -428,7 +428,7 @@ def test_a_mask_hides_labels_wherever_nan_does(data, M):
 
 
 @pytest.mark.parametrize("estimator", BOTH)
-def test_blocks_refuse_nan(estimator, data, M):
+def test_nan_in_blocks_raises_an_error(estimator, data, M):
     Y = blank(data.Y, M)
     model = estimator().partial_fit(data.X, data.Y)
     before = model.coef_.copy()
@@ -439,7 +439,7 @@ def test_blocks_refuse_nan(estimator, data, M):
         estimator().partial_fit(data.X, Y)
 
 
-def test_a_cluster_refuses_nan(data, M):
+def test_nan_in_partitions_raises_an_error(data, M):
     with pytest.raises(ValueError, match="Partition 1: y contains NaN"):
         eigenlabel.distributed.fit(SharedSubspaceClassifier(), data.X, blank(data.Y, M))
 
@@ -505,7 +505,7 @@ def test_frames_with_labels_that_are_not_there():
 
 
 @pytest.mark.parametrize("wrap", [np.array, sp.csr_array])
-def test_reports_refuse_nan(wrap, data, M):
+def test_nan_in_reports_raises_an_error(wrap, data, M):
     decided = np.zeros((80, 5), dtype=int)
     with pytest.raises(ValueError, match=r"Y contains NaN.* fit of SharedSubspaceClassifier"):
         eigenlabel.report.per_label(wrap(blank(data.Y, M)), decided, list("abcde"))

@@ -92,7 +92,7 @@ def test_infinite_beta_is_the_orthogonal_centroid_method(rng):
     np.testing.assert_allclose(helpers.projector(model.components_.T), expected, atol=1e-6)
 
 
-def test_beta_zero_gives_the_minimum_norm_solution(rng):
+def test_beta_zero_is_the_minimum_norm_solution(rng):
     X = rng.standard_normal((12, 30))
     X[5] = X[4]
     Y = labels(12, 3, rng)

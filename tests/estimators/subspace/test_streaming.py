@@ -112,7 +112,7 @@ def test_classes(centres):
     np.testing.assert_array_equal(model.classes_, classes)
 
 
-def test_classes_must_be_told_and_kept(data):
+def test_classes_must_be_passed_first_and_stay_the_same(data):
     X = data[0]
     y = np.arange(300) % 3
     model = SharedSubspaceClassifier()
@@ -153,7 +153,7 @@ def test_many_blocks_are_solved_once(data, monkeypatch):
     assert len(calls) == 2
 
 
-def test_what_a_block_holds_may_change_afterwards(data):
+def test_a_block_may_be_changed_after_it_was_added(data):
     X, Y = data[0].copy(), data[1].copy()
     expected = SharedSubspaceClassifier().fit(X, Y)
     model = SharedSubspaceClassifier()
@@ -230,7 +230,7 @@ def test_linear_kernels_only(data):
             SharedSubspaceClassifier(solver=solver).partial_fit(*data)
 
 
-def test_too_many_features_are_refused_before_they_are_counted(data, monkeypatch):
+def test_too_many_features_raise_an_error_before_statistics_are_computed(data, monkeypatch):
     X, message = sp.csr_array((3, 2**17)), r"640 GiB .* limit is 1 GiB .*\. Hash the features"
     with pytest.raises(MemoryError, match=message):
         SharedSubspaceClassifier(max_memory=2**30).partial_fit(X, data[1][:3])
@@ -292,7 +292,7 @@ def test_weights_that_are_wrong(data):
 
 
 @pytest.mark.parametrize("estimator", [SharedSubspaceClassifier, SharedSubspaceClassifierCV])
-def test_many_labels_are_refused_at_once(estimator, data, tmp_path, monkeypatch):
+def test_many_labels_raise_an_error_at_once(estimator, data, tmp_path, monkeypatch):
     X, Y = data
     save(Dataset(X, Y, [f"x{j}" for j in range(12)], list("abcdef")), tmp_path / "a.npz")
     monkeypatch.setattr(many_labels, "MANY", 6)
@@ -310,7 +310,7 @@ def test_many_labels_are_refused_at_once(estimator, data, tmp_path, monkeypatch)
     model.partial_fit(X, Y[:, :5])
 
 
-def test_what_cannot_be_merged(data):
+def test_models_that_cannot_be_merged_raise_an_error(data):
     X, Y = data
     with pytest.raises(TypeError, match=r"merge needs another SharedSubspaceClassifier .* got 5"):
         SharedSubspaceClassifier().partial_fit(X, Y).merge(5)
@@ -333,7 +333,7 @@ def test_what_cannot_be_merged(data):
         left.merge(right)
 
 
-def test_features_of_very_different_spread_are_told_of(data):
+def test_features_of_very_different_spread_warn(data):
     X, Y = data
     X = X * np.r_[1e-9, np.ones(11) * 1e3]
     model = SharedSubspaceClassifier().partial_fit(X, Y)

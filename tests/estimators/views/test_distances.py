@@ -100,7 +100,7 @@ def test_no_square_array_of_samples(rng, monkeypatch):
 
 
 @pytest.mark.parametrize("tagger", TAGGERS)
-def test_distances_of_callables_are_checked_like_given_ones(tagger, data):
+def test_distances_of_callables_are_checked_like_precomputed_ones(tagger, data):
     train, Y, _ = data
     A = train["numbers"]
 

@@ -65,7 +65,7 @@ def test_many_shifts_with_zero_among_them(X_informative, rng, observed, route):
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_sparse_data_give_the_same(rng, observed, route):
+def test_sparse_data_have_the_same_solution(rng, observed, route):
     X = rng.standard_normal((30, 8)) * (rng.random((30, 8)) < 0.4)
     M, T = observed(30), rng.standard_normal((30, 5))
     dense, sparse = (make_factor(A, M, route) for A in (X, sp.csr_array(X)))

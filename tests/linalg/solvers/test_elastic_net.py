@@ -65,7 +65,7 @@ def test_it_equals_lars_on_the_augmented_matrix(road, shape, rho, sparse, rng, m
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
-def test_scaled_data_give_scaled_weights(scale, rng):
+def test_scaled_data_have_scaled_weights(scale, rng):
     X = make_matrix("wide", rng)
     T = targets(X, rng)
     plain = solve(X, T, 3.0, 0.5, 0.2).B
@@ -180,7 +180,7 @@ def test_without_any_penalty_it_is_the_least_squares_of_minimum_norm(shape, rng)
     np.testing.assert_allclose(found, expected, atol=1e-9 * max(1, np.abs(expected).max()))
 
 
-def test_a_penalty_that_is_blind_to_common_shifts_gives_the_least_norm(rng):
+def test_a_penalty_that_ignores_common_shifts_has_the_least_norm_solution(rng):
     """At rho = -1 / (p - 1) with rows that sum to zero, H is singular along 1."""
     p = 20
     X = rng.standard_normal((8, p))

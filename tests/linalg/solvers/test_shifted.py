@@ -40,7 +40,7 @@ def test_repeated_and_unsorted_shifts_keep_their_places(rng):
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("rank", [0, 1, 3, 8])
-def test_shift_zero_gives_the_minimum_norm_solution(rng, rank, scale):
+def test_shift_zero_is_the_minimum_norm_solution(rng, rank, scale):
     lam = np.concatenate([np.zeros(8 - rank), scale * rng.uniform(1, 2, rank)])
     M, Q = with_spectrum(lam, rng)
     B = rng.standard_normal((8, 3))

@@ -13,7 +13,7 @@ def test_blank_lines_and_comments_are_not_samples(line, found):
     assert is_sample(line) == found
 
 
-def test_lines_are_parsed_with_given_sizes(tmp_path):
+def test_lines_are_parsed_with_known_sizes(tmp_path):
     path = tmp_path / "it.svm"
     path.write_bytes(b"1 1:2\n")
     X, Y, zero_based = parse_svmlight(path, Lines(b"1 1:2\n"), FileSizes(3, 2, False))

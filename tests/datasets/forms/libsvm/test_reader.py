@@ -72,7 +72,7 @@ def test_broken_svmlight(tmp_path, text, options, message):
         load_svmlight(path, **options)
 
 
-def test_a_wide_file_is_read_if_its_width_is_given_or_its_size_allows_it(tmp_path, monkeypatch):
+def test_a_wide_file_is_read_if_its_width_is_passed_or_its_size_allows_it(tmp_path, monkeypatch):
     path = tmp_path / "wide.svm"
     path.write_text("0 1:1\n1 5000000:2\n")
     for read in (load, lambda path: next(iterate(path))):
