@@ -6,7 +6,7 @@ from sklearn.linear_model import LassoLars
 
 
 def ridge(X, T, shift, weights=None, centre=True):
-    """Solve the ridge normal equations directly; minimum norm at shift 0. Gives U and intercept."""
+    """Return weights and intercept of the ridge normal equations; minimum norm at shift 0."""
     w = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=float)
     n = w.sum()
     x, t = ((w @ X) / n, (w @ T) / n) if centre else (np.zeros(X.shape[1]), np.zeros(T.shape[1]))
@@ -60,7 +60,7 @@ def objective(X, T, U, Theta, alpha, beta):
 
 
 def projector(A):
-    """Give the orthogonal projector on the columns of A."""
+    """Return the orthogonal projector on the columns of A."""
     Q = np.linalg.qr(A)[0]
     return Q @ Q.T
 
@@ -153,7 +153,7 @@ def masked_ridge(X, T, observed, shift, weights=None, centre=True):
 
 
 def masked_intercept(X, T, observed, U, weights=None):
-    """Give the intercepts at which each label's residuals sum to zero on its own samples."""
+    """Return the intercepts at which each label's residuals sum to zero on its own samples."""
     w = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=float)
     sizes = w @ observed
     sums = w @ np.where(observed, T - X @ U, 0.0)
@@ -175,7 +175,7 @@ def masked_ml_ls(X, T, observed, alpha, beta, r, weights=None):
 
 
 def masked_objective(X, T, observed, U, alpha, beta, r):
-    """Give the objective at its best intercepts and subspace, and its gradient in U."""
+    """Return the objective at its best intercepts and subspace, and its gradient in U."""
     N = observed.sum(axis=0)[observed.any(axis=0)].mean()
     R = np.where(observed, X @ U + masked_intercept(X, T, observed, U) - T, 0.0)
     left, s, _ = np.linalg.svd(U, full_matrices=False)

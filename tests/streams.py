@@ -33,7 +33,7 @@ def assert_equal_models(found, expected, tolerance=1e-8):
 
 
 def state_of(model):
-    """Give what must not change when a block is refused."""
+    """Return the state that a block with an error must not change."""
     found = {k: v for k, v in vars(model).items() if k != "_stream"}
     kept = vars(model).get("_stream")
     return found, None if kept is None else (kept, copy.deepcopy(kept.settle().folds[0].total))

@@ -1,4 +1,4 @@
-"""Fetching, against a server of our own that behaves well or badly as told."""
+"""Fetching, against a server of our own that behaves well or badly on demand."""
 
 import hashlib
 import http.server
@@ -162,7 +162,7 @@ def test_an_existing_file_is_not_fetched_again(toy, server):
 
 
 def test_a_damaged_file_is_replaced(toy):
-    leave(toy, DATA[::-1], "toy.bin")  # of the right size: only the checksum tells
+    leave(toy, DATA[::-1], "toy.bin")  # of the right size: only the checksum differs
     fetch("toy")
     assert only(toy)
 

@@ -159,7 +159,7 @@ def test_errors_name_the_true_line(tmp_path, name, content, message):
         list(iterate(path, rows=2))
 
 
-def test_wrong_calls(tmp_path):
+def test_wrong_calls_raise_an_error(tmp_path):
     path = tmp_path / "a.svm"
     path.write_text("0 1:1\n")
     with pytest.raises(ValueError, match="rows must be an integer >= 1, got 0"):

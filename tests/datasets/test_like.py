@@ -70,7 +70,7 @@ def test_a_file_to_predict_needs_no_labels(tmp_path, form):
     full = write(tmp_path, form, 0, "train")
     train = load(full)
     bare, odd = (write(tmp_path / "new", form, k, f"new{k}") for k in (1, 2))
-    if form != "txt":  # whose first line tells the labels
+    if form != "txt":  # whose first line states the number of labels
         with pytest.raises(DataError):
             load(bare)
     for path, labelled in ((bare, True), (bare, False), (odd, False)):

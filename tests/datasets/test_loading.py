@@ -99,14 +99,14 @@ def test_readers_raise_for_missing_files_and_folders(tmp_path):
         (b"\x89PNG\r\n\x1a\n" + bytes(50), "the form of the data is unknown"),
     ],
 )
-def test_unknown_content(tmp_path, content, message):
+def test_unknown_content_raises_an_error(tmp_path, content, message):
     path = tmp_path / "n.dat"
     path.write_bytes(content)
     with pytest.raises(DataError, match=message):
         load(path)
 
 
-def test_missing_files(tmp_path):
+def test_missing_files_raise_an_error(tmp_path):
     with pytest.raises(DataError, match="no such file"):
         load(tmp_path / "nothing")
     with pytest.raises(DataError, match="a folder, not a file"):

@@ -166,7 +166,7 @@ def test_data_that_cannot_be_fetched_have_instructions(made):
     assert find("made") == datasets.fetch("made") == [made]
 
 
-def test_list(run, made):
+def test_the_list_shows_sizes_and_tables(run, made):
     lines = run("list").splitlines()
     assert lines[0].split("  ")[0] == "name"
     tables = "mddm-table1,12 kdd-table3"
@@ -180,14 +180,14 @@ def test_list_shows_the_size_of_a_whole_set(run, monkeypatch, tmp_path):
     assert re.search(r"^emotions +593 x 72 x 6 +no$", run("list"), flags=re.MULTILINE)
 
 
-def test_list_for_machines(run, made):
+def test_the_list_can_be_json(run, made):
     (entry,) = json.loads(run("list", "--json"))
     assert (entry["name"], entry["here"], entry["how"]) == ("made", False, "Make it yourself.")
     assert entry["counts"]["two"]["features"] == 5
     assert entry["files"][0]["path"] == made.name
 
 
-def test_info(run, made):
+def test_info_shows_all_about_a_data_set(run, made):
     out = run("info", "made")
     for word in (
         "made: Made elsewhere",
@@ -219,7 +219,7 @@ def test_only_a_fetched_file_can_be_damaged(tmp_path):
     assert file.state(tmp_path) == "damaged"
 
 
-def test_path(run, made):
+def test_path_prints_the_files_of_a_data_set(run, made):
     made.write_bytes(b"abc")
     assert run("path", "made") == f"{made}\n"
     made.unlink()

@@ -173,7 +173,7 @@ def test_words_come_back_or_raise(suffix, drawn, tmp_path):
         save(data, path)
     except DataError as error:
         event("refused")
-        assert any(  # noqa: PT017  nothing else is refused
+        assert any(  # noqa: PT017  nothing else raises an error
             word in str(error)
             for word in ("would be read as", "means missing", "not a position", "ARFF has")
         )

@@ -156,7 +156,7 @@ def test_partitions_of_other_labels_are_named(data):
 
 
 def rows_that_kill(X, flag):
-    """Give X, the first time at the price of the process that asks."""
+    """Return X; the first call ends the process that makes it."""
     if not flag.exists():
         flag.touch()
         os.kill(os.getpid(), signal.SIGKILL)

@@ -37,7 +37,7 @@ def test_products_alone_equal_a_local_fit(data, rng, sparse, intercept, alpha):
     np.testing.assert_allclose(scores, expected.decision_function(data.X), atol=1e-8)
     assert set(vars(model)) == set(vars(SharedSubspaceClassifier(**setting).fit(data.X, data.Y)))
     plain = SharedSubspaceClassifier(alpha, 0.1, fit_intercept=intercept).fit(data.X, data.Y)
-    assert_equal_models(distributed.fit(model, data.X, data.Y), plain)  # begins anew
+    assert_equal_models(distributed.fit(model, data.X, data.Y), plain)  # starts again
 
 
 def test_products_alone_of_classes_and_of_bad_partitions(data):

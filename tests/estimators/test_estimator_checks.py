@@ -18,7 +18,7 @@ def expected_failures(estimator):
 # The two checks that skip themselves: array API input needs an environment variable set before
 # scipy is imported, and there is no predict_proba for the check of its format.
 @pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.SkipTestWarning")
-# One check calls partial_fit after fit, which says that it begins anew.
+# One check calls partial_fit after fit, which warns that the model starts again.
 @pytest.mark.filterwarnings("ignore:fit keeps no statistics to add to:UserWarning")
 # LIBLINEAR finds the random labels of some checks hard.
 @pytest.mark.filterwarnings("ignore:LIBLINEAR stopped:sklearn.exceptions.ConvergenceWarning")

@@ -1,4 +1,4 @@
-"""Damaged files of every form: each is read, or refused with a DataError, quickly and in bounds.
+"""Damaged files of every form: each is read, or raises DataError, quickly and within bounds.
 
 Run by ``make fuzz``. EIGENLABEL_FUZZ_FILES is the number of files, EIGENLABEL_FUZZ_SEED the seed.
 Small valid files are changed at random: bytes, numbers, lines, parts of other files, in compressed

@@ -24,7 +24,7 @@ def test_a_parameter_reads_as_python_code(parameter, text):
     assert str(parameter) == text
 
 
-def test_a_message_is_a_string_that_renders_its_parameters_anew():
+def test_a_message_is_a_string_whose_parameters_can_be_rendered_in_another_form():
     message = Message("pass ", Parameter("text", "a {b}"), ", found 'text='")
     assert message == "pass text='a {b}', found 'text='"
     assert message.render(as_option) == "pass --text, found 'text='"

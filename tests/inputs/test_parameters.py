@@ -1,4 +1,4 @@
-"""Declarations of parameters: what they accept, what they say otherwise, and who has them."""
+"""Declarations of parameters: what they accept, their errors, and which estimators have them."""
 
 import inspect
 import pickle

@@ -49,7 +49,7 @@ def test_maps_approximate_every_kernel_method(labelled, method, n_blocks):
         return projected(method(kernel="rbf", gamma=gamma, n_components=2).fit(X, Y), X)
 
     # Full rank, well conditioned: the kernel itself. Low rank of a smooth kernel: near it, less so
-    # with blocks, which are joined by what a sample of entries tells.
+    # with blocks, which are joined by a sample of entries.
     np.testing.assert_allclose(found(100, 0.5), wanted(0.5), atol=1e-8)
     exact = wanted(1e-3)
     errors = [np.linalg.norm(found(r, 1e-3) - exact) / np.linalg.norm(exact) for r in (8, 60)]
@@ -57,7 +57,7 @@ def test_maps_approximate_every_kernel_method(labelled, method, n_blocks):
 
 
 def projected(model, X):
-    """Give scores, or coordinates up to their sign."""
+    """Return scores, or coordinates up to their sign."""
     if hasattr(model, "decision_function"):
         return model.decision_function(X)
     return abs(model.transform(X))

@@ -21,7 +21,7 @@ def test_check_label_matrix_names_its_argument():
         check_label_matrix(np.zeros(3), "y_true")
 
 
-def test_what_is_not_stored_is_observed():
+def test_cells_that_a_sparse_matrix_does_not_store_are_observed():
     Y = sp.csr_array(np.array([[np.nan, 0.0], [1.0, 0.0]]))
     labels, observed = check_observed_labels(Y)
     np.testing.assert_array_equal(labels, [[False, False], [True, False]])

@@ -102,7 +102,7 @@ def test_an_outlier_leaves_little_trace_in_other_folds(rng):
     np.testing.assert_allclose(scores[1:], expected[1:], atol=2e-8)
 
 
-def test_partition():
+def test_a_partition_tests_every_sample_once():
     halves = [(None, np.array([0, 2])), (None, np.array([1, 3]))]
     assert is_partition(4, halves)
     assert not is_partition(5, halves)

@@ -58,7 +58,7 @@ def test_products_of_two_sparse_matrices_are_centred(rng, weighted):
             np.testing.assert_allclose(one.cross_covariance(other), expected, atol=1e-12)
 
 
-def test_dot_test(X, rng):
+def test_the_two_products_are_adjoint(X, rng):
     u, v = rng.standard_normal((X.shape[1], 1)), rng.standard_normal((len(X), 1))
     for form in forms(X):
         op = CentredOperator(form)

@@ -64,7 +64,7 @@ def test_leave_one_out_takes_one_factorisation(shape, weighted, rng):
     compare(factorise(CentredOperator(X, w)), X, T, folds, w, True, SmallFolds)
 
 
-def test_cost_decides(rng):
+def test_the_cost_decides_on_one_factorisation(rng):
     five = k_folds(1000, 5, rng)
     single = [(None, np.array([i])) for i in range(1000)]
     assert not prefers_one_factorisation(1000, 1000, five, 36)

@@ -90,7 +90,7 @@ def test_a_large_mean_costs_no_digits(rng):
     np.testing.assert_allclose(rest.XX, Xc.T @ Xc, rtol=1e-12, atol=1e-9)
 
 
-def test_each_part_left_out(parts):
+def test_each_part_is_left_out_once(parts):
     _, _, _, _, pieces, _ = parts
     for size in (2, 3, 4):
         each = list(left_out(pieces[:size]))

@@ -1,4 +1,4 @@
-"""The scores of any classifier, and what it says about labels that training never showed."""
+"""The scores of any classifier, and its scores of labels that never occur in training."""
 
 import csv
 

@@ -44,7 +44,7 @@ def data(rng):
     return X, Y
 
 
-WEIGHTS = np.linspace(1, 2, N)  # every value once, so that rows can be told from it
+WEIGHTS = np.linspace(1, 2, N)  # every value once, so that a weight identifies its row
 GROUPS = np.arange(N) // 4
 MARKS = np.arange(N)  # metadata of another name
 
@@ -268,7 +268,7 @@ def test_weights_reach_a_classifier_inside_a_pipeline(data):
     )
 
 
-def test_default_estimators_take_weights(data):
+def test_default_estimators_use_weights(data):
     X, Y = data
     weights = np.where(np.arange(N) % 2, 0.01, 1.0)
     expected = [LinearSVC(random_state=0).fit(X, t, sample_weight=weights) for t in Y.T]

@@ -84,7 +84,7 @@ def test_shuffle_split_sizes_shares_and_seeds(Y):
     assert (len(train), len(test)) == (450, 50)
 
 
-def test_seeds_of_folds(Y):
+def test_the_seed_determines_the_folds(Y):
     def tests(**kw):
         return [t.tolist() for _, t in MultilabelStratifiedKFold(3, **kw).split(Y, Y)]
 
@@ -219,7 +219,7 @@ def test_a_hundred_thousand_samples_are_dealt_by_vectorised_steps(rng, monkeypat
         ),
     ],
 )
-def test_bad_sizes(call, error, message):
+def test_wrong_sizes_raise_an_error(call, error, message):
     Y = np.eye(4, dtype=int)
     with pytest.raises(error, match=message):
         list(call().split(Y, Y))

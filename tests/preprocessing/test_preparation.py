@@ -184,7 +184,7 @@ def test_auto_preparation_looks_at_the_features(rng):
     np.testing.assert_allclose(out.std(axis=0), [1, 1, 0, 1])
 
 
-def test_unit_rows(rng):
+def test_rows_are_scaled_to_unit_length(rng):
     X = rng.standard_normal((5, 3))
     out = make_preparation("unit", X).fit_transform(X)
     np.testing.assert_allclose(np.linalg.norm(out, axis=1), 1)

@@ -71,7 +71,7 @@ def test_a_mask_of_whole_samples_leaves_the_thresholds_of_the_others(name, table
     np.testing.assert_array_equal(found, get_rule(name).fit(scores[rows], Y[rows]))
 
 
-def test_what_is_not_observed_is_no_positive(rng):
+def test_cells_that_are_not_observed_are_not_positives(rng):
     scores, observed = rng.standard_normal((1, 2, 20)), rng.random((2, 20)) < 0.5
     truth = rng.random((2, 20)) < 0.5
     for rule in (Top(1) if name == "top" else rule for name, rule in RULES.items()):

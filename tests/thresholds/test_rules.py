@@ -64,7 +64,7 @@ def test_hand_worked_table():
 
 
 def test_of_equal_optima_the_lowest_threshold_wins():
-    # F1 is 2/3 after one and after four: + - - + would give 2/3, 1/2, 2/5, 4/6.
+    # F1 is 2/3 after one and after four: + - - + would have 2/3, 1/2, 2/5, 4/6.
     scores, Y = np.array([[4.0], [3], [2], [1]]), np.array([[1], [0], [0], [1]])
     assert PerLabelF1().fit(scores, Y)[0] == -np.inf
 
@@ -129,7 +129,7 @@ def test_top_marks_the_highest_and_breaks_ties_by_order():
     assert Top(n_labels=9).decide(scores, np.zeros(3)).all()
 
 
-def test_zero():
+def test_the_thresholds_of_zero_are_zero():
     np.testing.assert_array_equal(Zero().fit(np.ones((3, 2)), np.ones((3, 2))), [0, 0])
 
 

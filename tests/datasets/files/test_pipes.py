@@ -106,7 +106,7 @@ def test_standard_input_is_read():
     assert found.stdout == b"Dataset(2 samples, 2 features, 2 labels; stdin)\n"
 
 
-def test_predictions_of_a_pipe(tmp_path, pipe, capsys):
+def test_a_pipe_can_be_predicted(tmp_path, pipe, capsys):
     rows = "".join(f"{i % 7},{i % 3},{'a|b' if i % 2 else 'b'}\n" for i in range(30))
     (tmp_path / "train.csv").write_text("x,z,kinds\n" + rows)
     model = str(tmp_path / "m")

@@ -25,7 +25,7 @@ def test_noise_in_hvecs(data, tmp_path):
     read_or_refuse(load_hvecs, path)
 
 
-def test_hvecs(write):
+def test_hvecs_are_read(write):
     path = write(hvecs([1, -2, 300], [4, 5, 6]), "set_train_Dense_Hue.hvecs")
     write(hvecs([0, 1], [1, 1]), "set_train_annot.hvecs")
     assert find_form(path) == "hvecs"
@@ -65,7 +65,7 @@ def test_hvecs(write):
         (hvecs([1, 2]), None, r"no labels found: .*pass labels="),
     ],
 )
-def test_broken_hvecs(write, features, labels, message):
+def test_broken_hvecs_raise_an_error(write, features, labels, message):
     path = write(features, "set_test_x.hvecs")
     if labels is not None:
         write(labels, "set_test_annot.hvecs")

@@ -127,13 +127,13 @@ def test_the_index_that_pandas_writes_is_left_out(tmp_path):
         ("a,labels\n1,x\n" * 100, {"max_bytes": 100}, "pass max_bytes"),
     ],
 )
-def test_broken_tables(write, text, options, message):
+def test_broken_tables_raise_an_error(write, text, options, message):
     with pytest.raises(DataError, match=f"it.csv.*{message}"):
         load_table(write(text), **options)
 
 
 @both
-def test_another_encoding(write):
+def test_another_encoding_can_be_passed(write):
     data = load(write("größe,labels\n1,é\n".encode("latin-1")), encoding="latin-1")
     assert data.feature_names.tolist() == ["größe"]
     assert data.label_names.tolist() == ["é"]

@@ -35,14 +35,14 @@ def test_xmc_by_hand(tmp_path):
         ("2 5 3\n1 1:1\n1 1:\n", "line 3: value '' is not a number"),
     ],
 )
-def test_broken_xmc(tmp_path, text, message):
+def test_broken_xmc_raises_an_error(tmp_path, text, message):
     path = tmp_path / "e.txt"
     path.write_text(text)
     with pytest.raises(DataError, match=message):
         load(path)
 
 
-def test_broken_splits(tmp_path):
+def test_broken_splits_raise_an_error(tmp_path):
     path = tmp_path / "e.txt"
     path.write_text("2 5 3\n1 1:1\n1 1:1\n")
     (tmp_path / "e_trSplit.txt").write_text("1\n")

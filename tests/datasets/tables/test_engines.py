@@ -25,7 +25,7 @@ def test_no_query_is_run_for_each_column_of_a_table(write):
     assert 0 < sum(calls) < 50
 
 
-def test_without_an_engine(write, monkeypatch):
+def test_tables_without_an_engine_raise_an_error(write, monkeypatch):
     for name in ("polars", "pandas", "pyarrow", "pyarrow.parquet"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(

@@ -33,7 +33,7 @@ def test_a_column_that_names_the_samples_is_not_a_category(write):
     assert load(write("title,x\nA new one,1\n"), like=train).X.tolist() == [[1]]
     assert "story" in load(write("title,x,labels\n" + rows), text="title").feature_names
     few = load(write("title,x,labels\n" + "\n".join(rows.split("\n")[:20])))
-    assert few.feature_names.tolist() == ["title", "x"]  # too few to tell
+    assert few.feature_names.tolist() == ["title", "x"]  # too few rows to decide
     only = write("title,labels\n" + "".join(f"story {i},a\n" for i in range(30)))
     with pytest.raises(DataError, match=r"no column is left for .* pass text='title'"):
         load(only)

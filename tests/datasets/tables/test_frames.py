@@ -63,7 +63,7 @@ def test_frames_and_parquet_are_the_same_table(write, tmp_path):
         same(load(packed, **options), expected)
 
 
-def test_wrong_frames():
+def test_wrong_frames_raise_an_error():
     pl = pytest.importorskip("polars")
     with pytest.raises(TypeError, match="must be a pandas or polars DataFrame, got list"):
         from_frame([1, 2])

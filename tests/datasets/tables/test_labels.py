@@ -79,14 +79,14 @@ def test_labels_in_columns(write):
         (["a|a", "b"], None, ["a", "b"]),
     ],
 )
-def test_separators(write, cells, separator, expected):
+def test_labels_are_split_at_their_separator(write, cells, separator, expected):
     data = load(write("x\tlabels\n" + "".join(f"1\t{c}\n" for c in cells)), separator=separator)
     assert data.label_names.tolist() == expected
     assert data.Y.max() == 1
 
 
 @both
-def test_lists_that_pandas_writes(tmp_path):
+def test_lists_that_pandas_writes_are_read(tmp_path):
     pd = pytest.importorskip("pandas")
     lists = [["it's", 'a "b"', "c, d"], [], ["x"], ["x", 7]]
     path = tmp_path / "it.csv"
@@ -106,7 +106,7 @@ def test_labels_with_blanks_are_noted(write):
     assert load(write("x,labels\n1,3 5\n2,5 7\n"), separator=" ").notes == ()
 
 
-def test_lists_of_labels(tmp_path):
+def test_lists_of_labels_are_read(tmp_path):
     pl, pd = pytest.importorskip("polars"), pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     lists = [["b", "a"], [], None, ["b", "c"]]

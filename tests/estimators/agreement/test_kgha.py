@@ -332,12 +332,12 @@ def test_a_float_one_is_all_labels_and_an_int_one_is_one(data):
         ({"view_weights": [0, 0]}, "all zero"),
     ],
 )
-def test_parameters_out_of_range(data, parameters, message):
+def test_parameters_out_of_range_raise_an_error(data, parameters, message):
     with pytest.raises(ValueError, match=message):
         KGHA(**parameters).fit(*data)
 
 
-def test_wrong_types_of_parameters(data):
+def test_wrong_types_of_parameters_raise_an_error(data):
     with pytest.raises(TypeError, match="'meka' or a transformer with a parameter kernel"):
         KGHA(approximation=3).fit(*data)
     with pytest.raises(ValueError, match=r"approximation must be one of .*nystrom.*, got 'other'"):
@@ -495,7 +495,7 @@ def test_lanczos_that_does_not_converge_leaves_it_to_lapack(data, monkeypatch):
     np.testing.assert_allclose(scores, wanted, atol=1e-9)
 
 
-def test_fewer_samples_than_labels(data):
+def test_fewer_samples_than_labels_are_enough(data):
     views, Y = data
     few = {k: X[:4] for k, X in views.items()}
     for kernel in ("linear", "rbf"):

@@ -184,7 +184,7 @@ def test_views_without_correlation_have_directions_too(columns, p, wanted):
         np.testing.assert_allclose(z.T @ z, np.eye(p), atol=1e-9)
 
 
-def test_factors_of_a_design(rng):
+def test_factors_of_a_design_are_uncorrelated(rng):
     a, b = np.divmod(rng.permutation(12), 4)
     model = MultisetCCA(2).fit([np.eye(3)[a], np.eye(4)[b]])
     np.testing.assert_allclose(model.correlations_[0, 1], 0, atol=1e-9)

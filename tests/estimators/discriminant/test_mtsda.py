@@ -132,7 +132,7 @@ def test_without_l1_the_equicorrelation_penalty_is_generalised_ridge(rho, which,
 
 @pytest.mark.parametrize("rho", [0.0, 0.3, 0.8])
 @pytest.mark.parametrize("l2", [1.0, 30.0])
-def test_grouping_effect(rho, l2, rng):
+def test_correlated_features_have_similar_weights(rho, l2, rng):
     """Theorem 1, for features of unit length: the length that its proof uses."""
     base = rng.standard_normal((60, 4))
     X = np.repeat(base, 3, axis=1) + 0.1 * rng.standard_normal((60, 12))
@@ -249,7 +249,7 @@ def test_labels_that_no_or_all_samples_have_are_accepted(data):
 
 
 def test_one_feature_and_constant_features_are_accepted(data):
-    one = MtSDA(1.0, 1.0, rho=-5.0).fit(data.X[:, :1], data.Y)  # any rho gives the same penalty
+    one = MtSDA(1.0, 1.0, rho=-5.0).fit(data.X[:, :1], data.Y)  # any rho has the same penalty
     other = MtSDA(1.0, 1.0).fit(data.X[:, :1], data.Y)
     np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-12)
     X = np.hstack([data.X, np.full((80, 1), 7.0)])

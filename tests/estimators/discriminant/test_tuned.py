@@ -199,7 +199,7 @@ def test_saved_models_predict_the_same(sparse, data, tmp_path):
 @pytest.mark.parametrize("few", [1, 2])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("scores", ["exact", "paper"])
-def test_classes_of_few_samples(few, classes, scores, data):
+def test_classes_of_few_samples_have_finite_scores(few, classes, scores, data):
     y = np.arange(60) % (classes - 1)
     y[:few] = classes - 1  # missing from the training part of a fold
     model = MtSDACV(l1s=[1.0], l2s=[1.0], cv=3, scores=scores).fit(data.X, y)

@@ -104,7 +104,7 @@ def test_samples_held_out_again_count_by_their_mean(data):
     assert model.fit(data.X, data.Y).best_scores_[0] == pytest.approx(wanted)
 
 
-def test_classes_of_a_vector(data):
+def test_vectors_of_classes_are_accepted(data):
     y = np.array(["a", "b", "c"])[np.argmax(data.X[:, :3], axis=1)]
     model = OneVsRestSearchCV(LogisticRegression(), GRID, cv=3).fit(data.X, y)
     assert list(model.classes_) == ["a", "b", "c"]
@@ -137,12 +137,12 @@ def test_only_fits_that_are_kept_warn(data, recwarn):
         ({"cv": 1}, "cv must be"),
     ],
 )
-def test_bad_parameters(data, parameters, message):
+def test_wrong_parameters_raise_an_error(data, parameters, message):
     with pytest.raises(ValueError, match=message):
         OneVsRestSearchCV(**parameters).fit(data.X, data.Y)
 
 
-def test_a_classifier_without_scores(data):
+def test_a_classifier_without_scores_raises_an_error(data):
     class Mute(Perceptron):
         decision_function = property()
 
@@ -150,7 +150,7 @@ def test_a_classifier_without_scores(data):
         OneVsRestSearchCV(Mute(), {"alpha": [1e-3]}).fit(data.X, data.Y)
 
 
-def test_what_is_no_classifier(data):
+def test_an_estimator_that_is_not_a_classifier_raises_an_error(data):
     with pytest.raises(TypeError, match="estimator must be a classifier or None, got 'svm'"):
         OneVsRestSearchCV("svm", GRID).fit(data.X, data.Y)
 

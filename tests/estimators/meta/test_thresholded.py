@@ -85,7 +85,7 @@ def test_grid_search_over_rules(data):
     assert search.best_params_["strategy"] == Mixed(0.5)
 
 
-def test_sparse_labels_and_weights(data):
+def test_sparse_labels_with_weights_have_the_same_predictions(data):
     w = np.linspace(1, 2, 150)
     model = ThresholdedClassifier(SharedSubspaceClassifier())
     dense = model.fit(data.X, data.Y, sample_weight=w).predict(data.X)

@@ -18,7 +18,7 @@ from helpers import centre, labels_of
 
 
 def factors(Y):
-    """Give every label factor T written out sample by sample."""
+    """Return every label factor T written out sample by sample."""
     n, m = Y.shape
     e = Y.sum(axis=0)
     clique, star, zhou = np.zeros((3, n, m))

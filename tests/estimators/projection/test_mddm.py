@@ -121,7 +121,9 @@ def test_the_complement_in_blocks_is_gram_schmidt_one_by_one(rng, monkeypatch, m
         for _ in range(3):
             p = p - P @ (P.T @ N @ p)
         P = np.column_stack([P, p / np.sqrt(p @ N @ p)])
-    np.testing.assert_allclose(model.components_.T, P, atol=1e-6)  # the last ones are hard to tell
+    np.testing.assert_allclose(
+        model.components_.T, P, atol=1e-6
+    )  # the last ones are hard to separate
     assert model.n_components_ == np.linalg.matrix_rank(N) == (7 if mu == 1 else 15)
     fewer = MDDM(6, **draws, random_state=3).fit(X, Y)
     np.testing.assert_allclose(fewer.components_, model.components_[:6], atol=1e-10)

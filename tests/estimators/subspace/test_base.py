@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV
+from eigenlabel import SharedSubspaceClassifier
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.estimators.subspace import many_labels
 from eigenlabel.linalg import operators
@@ -15,13 +15,13 @@ SHAPES = {"tall": (60, 9), "wide": (25, 40)}
 
 @pytest.fixture
 def many(monkeypatch):
-    """Take every number of labels for many."""
+    """Treat every number of labels as many."""
     monkeypatch.setattr(many_labels, "MANY", 1)
 
 
 @pytest.fixture(params=SHAPES)
 def data(request, rng):
-    """Draw sparse X and labels that lean on it, one of them without and one with all samples."""
+    """Draw sparse X and labels that depend on it, one of them without and one with all samples."""
     n, d = SHAPES[request.param]
     X = sp.random_array((n, d), density=0.4, rng=rng, format="csr")
     Y = X @ rng.standard_normal((d, 12)) + rng.standard_normal((n, 12)) > 0.5
@@ -89,10 +89,3 @@ def test_the_score_is_the_share_of_label_sets_that_are_right(data, kernel, rng):
     partly = Y.astype(float)
     partly[::2] = np.nan
     assert model.score(X, partly) == pytest.approx(right[1::2].mean())
-
-
-@pytest.mark.parametrize("model", [SharedSubspaceClassifier(), SharedSubspaceClassifierCV()])
-def test_blocks_need_the_covariance(data, model):
-    X, Y = data
-    with pytest.raises(ValueError, match="use solver='auto' or 'covariance', got 'gram'"):
-        model.set_params(solver="gram").partial_fit(X, Y)

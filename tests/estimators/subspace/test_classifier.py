@@ -131,7 +131,7 @@ def test_embedding_is_orthonormal_in_feature_space(rng, intercept):
 
 @pytest.mark.parametrize(("alpha", "r", "shift"), [(0.0, 2, 0.03), (0.5, 6, 0.03), (0.5, 0, 0.53)])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_ridge_regression(X_informative, rng, alpha, r, shift, intercept):
+def test_special_cases_are_ridge_regression(X_informative, rng, alpha, r, shift, intercept):
     X, Y = X_informative, labels(len(X_informative), 6, rng)
     ridge = Ridge(alpha=len(X) * shift, fit_intercept=intercept).fit(X, 2 * Y - 1)
     model = SharedSubspaceClassifier(alpha, 0.03, r, fit_intercept=intercept).fit(X, Y)
@@ -140,7 +140,7 @@ def test_ridge_regression(X_informative, rng, alpha, r, shift, intercept):
         np.testing.assert_allclose(model.intercept_, ridge.intercept_, atol=1e-9)
 
 
-def test_kernel_ridge_regression(rng):
+def test_a_special_case_is_kernel_ridge_regression(rng):
     X, Y = rng.standard_normal((20, 3)), labels(20, 4, rng)
     ridge = KernelRidge(alpha=20 * 0.1, kernel="rbf", gamma=0.5).fit(X, 2 * Y - 1)
     model = SharedSubspaceClassifier(0, 0.1, kernel="rbf", gamma=0.5, fit_intercept=False)
@@ -276,7 +276,7 @@ def test_wide_sparse_x_is_never_densified(rng, monkeypatch):
     ],
 )
 def test_float32_far_from_zero_without_intercept(shape, way, rng, monkeypatch):
-    # The offset's eigenvalue is 4e9 times the others, which float32 data still tell from rounding.
+    # The offset's eigenvalue is 4e9 times the others, which are still above rounding of float32.
     X = (rng.standard_normal(shape) + 10000).astype(np.float32)
     Y = (X[:, :3] > 10000).astype(int)
     if way == "many":
@@ -330,7 +330,7 @@ def test_a_pickled_model_predicts_the_same(data):
     np.testing.assert_array_equal(copy.predict(data.X), model.predict(data.X))
 
 
-def test_zero_components(data):
+def test_zero_components_are_accepted(data):
     model = SharedSubspaceClassifier(n_components=0).fit(data.X, data.Y)
     assert model.components_.shape == (0, 10)
     assert model.transform(data.X).shape == (120, 0)

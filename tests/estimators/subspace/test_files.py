@@ -45,7 +45,7 @@ def test_files_equal_one_fit(data, tmp_path, suffix):
     assert_equal_models(single, model)
 
 
-def test_files_tuned(data, tmp_path):
+def test_tuning_on_files_equals_tuning_on_all_rows(data, tmp_path):
     X, Y = data
     path = write(tmp_path, X, Y, "all.svm")
     whole = load(path)

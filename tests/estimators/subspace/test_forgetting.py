@@ -66,7 +66,7 @@ def test_forgetting_samples_that_never_were_there_is_reported(beta):
     drawn = make_shared_subspace(140, 80, 6, random_state=0)
     X, Y, strange = drawn.X, drawn.Y, slice(100, 140)
     model = SharedSubspaceClassifier(beta=beta).partial_fit(X[:100], Y[:100])
-    model.forget(X[strange], Y[strange])  # no single feature says so
+    model.forget(X[strange], Y[strange])  # no single feature shows it
     with pytest.raises(ValueError, match="were not all among those added"):
         model.predict(X)
     model.partial_fit(X[strange], Y[strange])

@@ -32,13 +32,13 @@ SHAPES = {"tall": (60, 9), "wide": (25, 40)}
 
 @pytest.fixture
 def many(monkeypatch):
-    """Take every number of labels for many."""
+    """Treat every number of labels as many."""
     monkeypatch.setattr(many_labels, "MANY", 1)
 
 
 @pytest.fixture(params=SHAPES)
 def data(request, rng):
-    """Draw sparse X and labels that lean on it, one of them without and one with all samples."""
+    """Draw sparse X and labels that depend on it, one of them without and one with all samples."""
     n, d = SHAPES[request.param]
     X = sp.random_array((n, d), density=0.4, rng=rng, format="csr")
     Y = X @ rng.standard_normal((d, 12)) + rng.standard_normal((n, 12)) > 0.5
@@ -92,7 +92,7 @@ def test_dense_data_intercepts_and_all_components(monkeypatch, data, alpha, inte
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("solver", ["gram", "krylov"])
-def test_kernels(monkeypatch, data, alpha, solver):
+def test_kernels_equal_the_fit_with_few_labels(monkeypatch, data, alpha, solver):
     X, Y = data
     settings = {"alpha": alpha, "beta": 0.05, "n_components": 3, "kernel": "rbf", "solver": solver}
     few, more = both(monkeypatch, X, Y, gamma=0.5, tol=1e-13, **settings)
@@ -113,7 +113,7 @@ def test_kernels_that_are_not_positive(monkeypatch, data):
 
 @pytest.mark.parametrize("r", [0, 1, 12])
 @pytest.mark.parametrize("solver", ["gram", "krylov"])
-def test_extreme_dimensions(monkeypatch, data, r, solver):
+def test_extreme_dimensions_equal_the_fit_with_few_labels(monkeypatch, data, r, solver):
     X, Y = data
     settings = {"alpha": 0.1, "beta": 0.05, "n_components": r, "solver": solver, "tol": 1e-13}
     few, more = both(monkeypatch, X, Y, **settings)
@@ -398,10 +398,10 @@ def test_no_more_components_than_x_has_rank(rng, monkeypatch, labels, alpha, sol
 def test_solves_that_stop_early_warn_once(data):
     X, Y = data
     model = SharedSubspaceClassifier(np.inf, 1e-6, 2, solver="krylov", max_iter=1)
-    with pytest.warns(ConvergenceWarning) as told:
+    with pytest.warns(ConvergenceWarning) as caught:
         model.fit(X, Y)
-    assert len(told) == 1
-    assert "residual" in str(told[0].message)
+    assert len(caught) == 1
+    assert "residual" in str(caught[0].message)
 
 
 @pytest.mark.usefixtures("many")

@@ -125,7 +125,7 @@ def test_elsewhere_it_is_near_the_minimum_but_not_there(data, M):
 
 
 @pytest.mark.parametrize("estimator", BOTH)
-def test_it_does_not_matter_what_is_not_there(estimator, data, M):
+def test_samples_and_labels_that_are_never_observed_change_nothing(estimator, data, M):
     """Samples and labels that are never observed change nothing for the others."""
     Y = blank(data.Y, M)
     model = estimator(n_components=2)
@@ -194,7 +194,7 @@ def nullable(Y):
         masked,
     ],
 )
-def test_every_form_of_y(estimator, form, data, M):
+def test_every_form_of_y_has_the_same_model(estimator, form, data, M):
     Y = blank(data.Y, M)
     given = form(Y)
     before = given.copy() if hasattr(given, "copy") else list(given)
@@ -214,7 +214,7 @@ def test_every_form_of_y(estimator, form, data, M):
 @pytest.mark.parametrize(
     "form", [np.array, pd.DataFrame, lambda Y: np.where(np.isnan(Y), None, Y), masked]
 )
-def test_one_label(form, data, M):
+def test_one_label_is_fitted_to_its_observed_samples(form, data, M):
     Y = blank(data.Y, M)[:, :1]
     o = M[:, 0]
     model = SharedSubspaceClassifier(0.1, 0.1, 1).fit(data.X, form(Y))
@@ -250,7 +250,7 @@ def test_held_out_scores_are_those_of_refits(data, M, solver, alpha):
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_leaving_one_out(data, M, kernel):
+def test_leaving_one_out_equals_refitting(data, M, kernel):
     X, Y = data.X[:25], blank(data.Y, M)[:25]
     settled = {"kernel": kernel, "gamma": 0.1}  # None depends on all samples
     model = SharedSubspaceClassifierCV([0.1], [0.1], 2, cv=LeaveOneOut(), **settled).fit(X, Y)
@@ -270,7 +270,7 @@ def test_a_kernel_matrix_has_the_same_grid_as_its_features(data, M):
 
 
 @pytest.mark.parametrize("estimator", BOTH)
-def test_a_single_observed_cell(estimator, data):
+def test_a_single_observed_cell_is_enough(estimator, data):
     Y = np.full((80, 5), np.nan)
     Y[3, 2] = 1
     model = estimator().fit(data.X, Y)
@@ -394,7 +394,7 @@ OTHERS = [
     for name in eigenlabel.__all__
     if hasattr(getattr(eigenlabel, name), "fit")
     and isinstance(getattr(eigenlabel, name), type)
-    # These take no label matrix.
+    # These do not use a label matrix.
     and name
     not in ("PCA", "LPP", "MEKA", "HomogeneityAnalysis", "MultisetCCA", *[c.__name__ for c in BOTH])
 ]
@@ -403,7 +403,7 @@ OTHERS = [
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_estimators_raise_an_error_that_names_those_that_accept_nan(name, data, M):
     thing = getattr(eigenlabel, name)
-    # KernelSum reads labels for some weights only, and two take a classifier.
+    # KernelSum reads labels for some weights only, and two wrap a classifier.
     first = {"KernelSum": "alignment", "ThresholdedClassifier": SharedSubspaceClassifier()}
     first["ProjectedClassifierCV"] = SharedSubspaceClassifier()
     model = thing(first[name]) if name in first else thing()
@@ -415,7 +415,7 @@ def test_a_mask_hides_labels_wherever_nan_does(data, M):
     Y, hidden = blank(data.Y, M), masked(blank(data.Y, M))
     assert metrics.f1_micro(hidden, data.Y) == metrics.f1_micro(Y, data.Y)
     assert metrics.accuracy(np.ma.array(data.Y), data.Y) == 1
-    for refuse in (
+    for call in (
         lambda: metrics.f1_micro(data.Y, hidden),
         lambda: eigenlabel.MLkNN().fit(data.X, hidden),
         lambda: SharedSubspaceClassifier().partial_fit(data.X, hidden),
@@ -424,7 +424,7 @@ def test_a_mask_hides_labels_wherever_nan_does(data, M):
         lambda: metrics.ranking_loss(data.Y, np.ma.array(data.Y + 0.5, mask=~M)),
     ):
         with pytest.raises(ValueError, match=r"contains NaN|must be finite, found nan"):
-            refuse()
+            call()
 
 
 @pytest.mark.parametrize("estimator", BOTH)

@@ -35,7 +35,7 @@ def test_beta_zero_is_alternating_structure_optimisation(rng):
 
 
 def top_space(M, N, r):
-    """Give the span of the top-r generalised eigenvectors M z = lambda N z."""
+    """Return the span of the top-r generalised eigenvectors M z = lambda N z."""
     return helpers.projector(sl.eigh(M, N)[1][:, ::-1][:, :r])
 
 

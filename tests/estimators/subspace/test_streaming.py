@@ -70,7 +70,7 @@ def test_float32_stays(data):
     assert_equal_models(model, SharedSubspaceClassifier().fit(X, Y), tolerance=1e-6)
 
 
-def test_more_features_than_samples(rng):
+def test_more_features_than_samples_are_accepted(rng):
     X, Y = rng.standard_normal((20, 50)), (rng.random((20, 4)) < 0.5).astype(int)
     model = fed(SharedSubspaceClassifier(), X, Y, np.array_split(np.arange(20), 4))
     assert_equal_models(model, SharedSubspaceClassifier().fit(X, Y))
@@ -82,7 +82,7 @@ def test_sparse_labels_come_back_sparse(data):
     assert isinstance(model.predict(X), sp.csr_array)
 
 
-def test_merging(data):
+def test_merged_models_equal_one_fit(data):
     X, Y = data
     first = SharedSubspaceClassifier().partial_fit(X[:50], Y[:50])
     second = SharedSubspaceClassifier().partial_fit(X[50:200], Y[50:200])
@@ -98,7 +98,7 @@ def test_merging(data):
 
 
 @pytest.mark.parametrize("centres", [1, 2, 4])
-def test_classes(centres):
+def test_blocks_of_classes_equal_one_fit(centres):
     X, y = make_blobs(80, centers=centres, random_state=1)
     names = np.array(["b", "c", "d", "a"])
     y = names[y]
@@ -166,7 +166,7 @@ def test_a_block_may_be_changed_after_it_was_added(data):
     assert_equal_models(model, expected)
 
 
-def test_copies(data, tmp_path):
+def test_copies_can_be_continued(data, tmp_path):
     X, Y = data
     model = SharedSubspaceClassifier().partial_fit(X[:200], Y[:200])
     again = pickle.loads(pickle.dumps(model))
@@ -219,7 +219,7 @@ def test_a_finished_model_is_that_of_fit(data):
 # What cannot be
 
 
-def test_linear_kernels_only(data):
+def test_other_kernels_have_no_blocks(data):
     model = SharedSubspaceClassifier(kernel="rbf").fit(*data)
     for name in ("partial_fit", "forget", "merge", "fit_files", "finish"):
         assert not hasattr(model, name)
@@ -282,7 +282,7 @@ def test_a_bad_block_changes_nothing(data, fault):
         assert vars(first) == vars(SharedSubspaceClassifier())
 
 
-def test_weights_that_are_wrong(data):
+def test_wrong_weights_raise_an_error(data):
     X, Y = data
     model = SharedSubspaceClassifier().partial_fit(X, Y)
     before = state_of(model)
@@ -297,7 +297,7 @@ def test_many_labels_raise_an_error_at_once(estimator, data, tmp_path, monkeypat
     save(Dataset(X, Y, [f"x{j}" for j in range(12)], list("abcdef")), tmp_path / "a.npz")
     monkeypatch.setattr(many_labels, "MANY", 6)
     model = estimator()
-    for refuse in (
+    for call in (
         lambda: model.partial_fit(X, Y),
         lambda: model.partial_fit(X, sp.csr_array(Y)),
         lambda: model.partial_fit(X, np.zeros(300), classes=range(6)),
@@ -305,7 +305,7 @@ def test_many_labels_raise_an_error_at_once(estimator, data, tmp_path, monkeypat
         lambda: distributed.fit(model, X, Y),
     ):
         with pytest.raises(ValueError, match=r"m = 6 labels \(the limit is 6\). Fit all rows"):
-            refuse()
+            call()
     assert not hasattr(model, "classes_")
     model.partial_fit(X, Y[:, :5])
 

@@ -226,7 +226,7 @@ def test_vector_targets_are_decided_by_the_highest_score(rng):
     assert SharedSubspaceClassifierCV(cv=3, scoring="ranking_loss").fit(X, y).best_score_ > -0.3
 
 
-def test_frames_and_sparse_labels(data):
+def test_frames_and_sparse_labels_have_the_same_scores(data):
     dense = SharedSubspaceClassifierCV(**SMALL, cv=3).fit(data.X, data.Y)
     frame = pd.DataFrame(data.Y, columns=data.label_names)
     for y in (frame, sp.csr_array(data.Y), data.Y.tolist()):
@@ -264,7 +264,7 @@ def test_frames_and_sparse_labels(data):
         ({"threshold_on": "test"}, ValueError, "threshold_on must be one of 'heldout'"),
     ],
 )
-def test_bad_parameters(data, params, error, message):
+def test_wrong_parameters_raise_an_error(data, params, error, message):
     with pytest.raises(error, match=message):
         SharedSubspaceClassifierCV(**params).fit(data.X, data.Y)
 

@@ -57,7 +57,7 @@ def test_heldout_sums_are_no_worse_than_equal_weights_or_one_view(data, scales):
             assert found <= other * (1 + 1e-8)
 
 
-def test_sums_of_kernels(data):
+def test_the_kernel_is_the_weighted_sum_of_those_of_the_views(data):
     left, right, Y = data
     views = {"a": left, "b": right}
     model = KernelSum({"a": 0.2, "b": 3.0}, kernel={"a": "linear", "b": "rbf"}, gamma=0.1)

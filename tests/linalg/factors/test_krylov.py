@@ -155,7 +155,7 @@ def test_single_precision_states_the_residual_it_reaches(rng, preconditioned, mo
 
 
 @pytest.mark.parametrize("columns", [0, 1])
-def test_nothing_to_solve(rng, columns):
+def test_constant_targets_have_zero_weights(rng, columns):
     operator = CentredOperator(rng.standard_normal((9, 4)))
     factor = KrylovFactor(operator)
     solution = factor.solve(np.ones((9, columns)), [0.0, 1.0])  # constants are centred away

@@ -16,7 +16,7 @@ ROADS = ("whole S", "growing S", "products", "conjugate gradients", "factor of r
 
 
 def take(road, monkeypatch):
-    """Make small problems take the road of large ones."""
+    """Solve small problems in the way of large ones."""
     if road == "whole S":
         return
     monkeypatch.setattr(module, "FIRST_WORKING_SET", 2)

@@ -90,7 +90,7 @@ def test_badly_scaled_features_keep_their_digits(rng, count):
         np.testing.assert_allclose(d[:, None] * y, d[:, None] * exact, rtol=1e-5)
 
 
-def test_nothing_to_solve():
+def test_an_empty_system_has_an_empty_solution():
     assert ShiftedSystem(np.zeros((0, 0))).solve(np.zeros((0, 2)), [1.0]).shape == (1, 0, 2)
 
 

@@ -42,7 +42,7 @@ def test_a_repeated_value_has_the_position_of_the_first(tmp_path):
         ("@end", "expected @attribute or @data, found '@end'"),
     ],
 )
-def test_broken_header_lines(tmp_path, line, message):
+def test_broken_header_lines_raise_an_error(tmp_path, line, message):
     path = tmp_path / "a.arff"
     path.write_text(f"% first\n\n{line}\n@attribute a numeric\n@data\n1\n")
     with pytest.raises(DataError, match=message) as caught:

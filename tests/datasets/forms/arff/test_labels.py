@@ -52,6 +52,6 @@ def test_which_attributes_are_labels(arff, tmp_path):
         ('<!DOCTYPE x [<!ENTITY a "b">]><labels/>', "entities are not read"),
     ],
 )
-def test_broken_xml(arff, xml, message):
+def test_broken_xml_raises_an_error(arff, xml, message):
     with pytest.raises(DataError, match=message):
         load(arff(DENSE, xml))

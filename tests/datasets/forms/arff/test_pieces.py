@@ -9,7 +9,7 @@ from forms import check_equal
 @pytest.mark.parametrize(
     "rows", [["{0 1, 1 yes}", "{2 3}", "{}"], ["1,yes,2", "0,'no',?", "0,no,1"]]
 )
-def test_arff_with_words(tmp_path, rows):
+def test_arff_with_words_is_read_in_pieces(tmp_path, rows):
     path = tmp_path / "it.arff"
     head = "@relation 'x: -C 1'\n@attribute l {0,1}\n@attribute c {no,yes}\n@attribute n real\n"
     path.write_text(head + "% remark\n@DATA\n" + "\n".join(rows))

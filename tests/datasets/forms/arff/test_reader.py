@@ -17,7 +17,7 @@ from forms import SPARSE_ARFF as SPARSE
 from forms import xml_of
 
 
-def test_dense_arff(arff):
+def test_dense_arff_is_read(arff):
     data = load(arff(DENSE))
     np.testing.assert_array_equal(data.feature_names, ["size of it", "colour", "a"])
     np.testing.assert_array_equal(data.label_names, ["b's", "L1"])  # in the order of the ARFF
@@ -26,7 +26,7 @@ def test_dense_arff(arff):
     assert data.categories == {"colour": ("red", "light blue", "green")}
 
 
-def test_sparse_arff(arff):
+def test_sparse_arff_is_read(arff):
     data = load(arff(SPARSE, xml_of("L2", "L1")))
     assert sp.issparse(data.X)
     np.testing.assert_array_equal(data.X.toarray(), [[0, -0.5], [0, 0], [1, 0]])
@@ -95,7 +95,7 @@ def test_line_ends_byte_order_marks_and_compression_make_no_difference(arff, cha
         (SPARSE.replace("{0 1", "{0 7"), "found 7|not in its list"),
     ],
 )
-def test_broken_arff(arff, text, message):
+def test_broken_arff_raises_an_error(arff, text, message):
     labels = (
         ("L1", "b's")
         if b"colour" in (text if isinstance(text, bytes) else text.encode())
@@ -105,7 +105,7 @@ def test_broken_arff(arff, text, message):
         load(arff(text, xml_of(*labels)))
 
 
-def test_cut_off_compression(arff):
+def test_a_compressed_file_that_is_cut_off_raises_an_error(arff):
     packed = gzip.compress(DENSE.encode() * 50)
     with pytest.raises(DataError, match="damaged or cut off"):
         load(arff(packed[: len(packed) // 2]))

@@ -116,7 +116,7 @@ def refuse(*_):
 
 
 def outcome(path):
-    """Give all that a file holds, or what is wrong with it."""
+    """Return the content of a file, or the error that it raises."""
     try:
         data = load_mulan(path)
     except DataError as error:
@@ -228,7 +228,7 @@ def test_a_row_far_too_long_takes_no_memory_for_its_words(
 
 @pytest.mark.parametrize("rows", ["{}", "{ }", "{}\n{0 1}\n{ }"])
 @pytest.mark.parametrize("way", [FAST, SLOW])
-def test_rows_of_nothing(tmp_path, monkeypatch, rows, way):
+def test_empty_sparse_rows_are_samples(tmp_path, monkeypatch, rows, way):
     path = tmp_path / "a.arff"
     path.write_text(SPARSE + rows)
     if way == SLOW:

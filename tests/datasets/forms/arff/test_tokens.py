@@ -1,4 +1,4 @@
-"""Numbers and listed words read many at once: equal to float() and a dictionary, or told as odd."""
+"""Numbers and listed words, many at once: equal to float() and a dictionary, or marked as odd."""
 
 import re
 
@@ -80,7 +80,7 @@ LONG = ["0.30000000000000004", "1234567890123456789", "1.234567890123456789e-05"
 
 
 @pytest.mark.parametrize("word", [*PLAIN, *LONG])
-def test_forms_of_numbers(word, monkeypatch):
+def test_every_form_of_number_is_read_or_odd(word, monkeypatch):
     (value,), (odd,) = read_numbers(words_of([word]))
     if word in PLAIN or tokens.HAS_LONG:
         assert not odd
@@ -96,18 +96,18 @@ ODD = [*ODD.split(), "??1", "", "1 2", "1 ", "  1", "²", "٣", "é", "1é", "1e
 
 
 @pytest.mark.parametrize("word", [*ODD, "12345678901234567890"])
-def test_what_is_odd(word):
+def test_words_that_are_not_numbers_are_odd(word):
     _, odd = read_numbers(words_of(["1", word, "2"]))
     assert odd.tolist() == [False, True, False]
 
 
-def test_missing_numbers():
+def test_missing_numbers_are_nan():
     values, odd = read_numbers(words_of(["1", "?", "-3e0", "?"]))
     np.testing.assert_array_equal(values, [1, np.nan, -3, np.nan])
     assert not odd.any()
 
 
-def test_cutting():
+def test_text_is_cut_into_words():
     words = cut("a,b, c d ,,e.5\nf,", NEWLINE)
     assert words.to_list() == ["a", "b", "c d ", "", "e.5", "f"]
     assert words.bytes_at(words.ends).tobytes() == b",,,,\n,"
@@ -117,7 +117,7 @@ def test_cutting():
         cut("a\0,", COMMA)
 
 
-def test_indices():
+def test_indices_of_up_to_eight_digits_are_read():
     words = ["0", "7", "00000012", "12345678", "", "123456789", "1.", "+1", "-1", "1e1", "x", "²"]
     values, odd = read_indices(words_of(words))
     assert odd.tolist() == [False] * 4 + [True] * 8

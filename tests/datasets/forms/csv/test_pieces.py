@@ -14,7 +14,7 @@ def test_rows_of_empty_values_are_rows(tmp_path):
     check_equal(list(iterate(path, rows=1)), whole, 1)
 
 
-def test_rows_of_several_lines(tmp_path):
+def test_rows_of_several_lines_are_not_cut(tmp_path):
     path = tmp_path / "it.csv"
     path.write_text('"a\nb","label:x"\n1,0\n\n2,"1"\n\n"3\n",0\nbad,1\n')
     with pytest.raises(DataError, match=r"line 9: 'a\\nb' is 'bad', not a number"):

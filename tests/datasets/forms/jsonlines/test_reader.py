@@ -153,7 +153,7 @@ def test_labels_of_json_lines(write):
         ("{\n", "line 1: not one JSON object on its line"),
     ],
 )
-def test_broken_json_lines(write, content, message):
+def test_broken_json_lines_raise_an_error(write, content, message):
     with pytest.raises(DataError, match=message):
         load(write(content, "it.jsonl"))
 

@@ -65,7 +65,7 @@ def test_svmlight_reads_what_scikit_learn_writes(tmp_path, rng):
         ("\n\n", {}, "empty"),
     ],
 )
-def test_broken_svmlight(tmp_path, text, options, message):
+def test_broken_svmlight_raises_an_error(tmp_path, text, options, message):
     path = tmp_path / "c.svm"
     path.write_text(text)
     with pytest.raises(DataError, match=message):

@@ -65,7 +65,7 @@ def test_matlab_other_forms(tmp_path, rng):
         ({"X": np.array(["a", "b"]), "Y": np.ones((2, 2))}, "features must be a matrix of numbers"),
     ],
 )
-def test_broken_matlab(tmp_path, arrays, message):
+def test_broken_matlab_files_raise_an_error(tmp_path, arrays, message):
     path = tmp_path / "i.mat"
     scipy.io.savemat(path, arrays)
     with pytest.raises(DataError, match=message):

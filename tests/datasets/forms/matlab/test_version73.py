@@ -10,7 +10,7 @@ from eigenlabel.datasets import (
 )
 
 
-def test_matlab_73(tmp_path, rng):
+def test_matlab_73_files_are_read(tmp_path, rng):
     h5py = pytest.importorskip("h5py", reason="h5py is an extra")
     X, Y = rng.standard_normal((6, 4)), (rng.uniform(size=(6, 3)) < 0.5).astype(float)
     path = tmp_path / "h.mat"
@@ -23,7 +23,7 @@ def test_matlab_73(tmp_path, rng):
     np.testing.assert_array_equal(data.Y.toarray(), Y)
 
 
-def test_broken_matlab_73(tmp_path):
+def test_broken_matlab_73_files_raise_an_error(tmp_path):
     h5py = pytest.importorskip("h5py", reason="h5py is an extra")
     path = tmp_path / "h.mat"
     path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(50))

@@ -74,7 +74,7 @@ def test_npz_never_unpickles(tmp_path):
         ),
     ],
 )
-def test_broken_npz(tmp_path, arrays, message):
+def test_broken_npz_raises_an_error(tmp_path, arrays, message):
     path = tmp_path / "l.npz"
     np.savez(path, **arrays)
     with pytest.raises(DataError, match=message):
