@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from eigenlabel import GaussianFields, SharedSubspaceClassifier
 from eigenlabel.estimators.base import RuleClassifier, ScoreClassifier, Training, check_training
 from eigenlabel.thresholds import PerLabelF1, Top, Zero
 
@@ -146,3 +147,41 @@ def test_classes_have_no_thresholds(rng):
     model.fit(X, [0, 1, 2, 1])
     assert not hasattr(model, "thresholds_")
     np.testing.assert_array_equal(model.predict(X), X.argmax(axis=1))
+
+
+def test_classes_that_are_not_known_do_not_count_in_the_score(rng):
+    X = rng.standard_normal((40, 3))
+    y = (X[:, 0] > 0).astype(float)
+    model = SharedSubspaceClassifier().fit(X, y)
+    weights = rng.random(40)
+    right = model.predict(X) == y
+    known = np.arange(40) % 3 > 0
+    partly = np.where(known, y, np.nan)
+    assert model.score(X, partly) == right[known].mean()
+    expected = np.average(right[known], weights=weights[known])
+    assert model.score(X, partly, weights) == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(ValueError, match="at least one class must be known"):
+        model.score(X, np.full(40, np.nan))
+
+
+def test_graph_methods_score_samples_of_known_class(rng):
+    X = rng.standard_normal((40, 3))
+    classes = (X[:, 0] > 0).astype(float) + (X[:, 1] > 0)
+    y = np.where(np.arange(40) % 4 > 0, classes, np.nan)
+    model = GaussianFields().fit(X, y)
+    known = ~np.isnan(y)
+    assert model.score(X, y) == (model.predict(X)[known] == y[known]).mean()
+
+
+def test_the_training_samples_of_a_kernel_model_are_public(rng):
+    X, Y = rng.standard_normal((20, 3)), rng.integers(0, 2, (20, 4))
+    model = SharedSubspaceClassifier(kernel="rbf", gamma=0.1).fit(X, Y)
+    np.testing.assert_array_equal(model.X_fit_, X)
+    assert not hasattr(SharedSubspaceClassifier().fit(X, Y), "X_fit_")
+
+
+def test_the_number_of_samples_is_listed_before_a_stream_is_solved(rng):
+    X, Y = rng.standard_normal((20, 3)), rng.integers(0, 2, (20, 4))
+    listed = dir(SharedSubspaceClassifier().partial_fit(X, Y))
+    assert "n_samples_seen_" in listed
+    assert "coef_" not in listed

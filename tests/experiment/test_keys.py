@@ -6,11 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
+from eigenlabel import KGHA, PCA, SharedSubspaceClassifier
 from eigenlabel.datasets import save_npz
 from eigenlabel.experiment import Data, Method, Splits, plan
+from eigenlabel.experiment import keys as keys_module
 from eigenlabel.experiment.keys import fingerprint
 from eigenlabel.reproduce import get_table
 from protocols import planted, small_protocol
@@ -71,3 +75,22 @@ def test_recorded_runs_keep_their_keys(table, method, key):
     data = next(d for d in protocol.data if d.name == "debtags")
     chosen = next(m for m in protocol.methods if m.name == method)
     assert fingerprint(protocol, data, chosen) == key, "a new key repeats hours of recorded runs"
+
+
+@pytest.mark.parametrize(
+    ("estimator", "expected"),
+    [
+        (SharedSubspaceClassifier(kernel="rbf"), True),
+        (make_pipeline(PCA(kernel="rbf"), LinearSVC()), True),
+        (SharedSubspaceClassifier(kernel="rbf", gamma=0.1), False),
+        (SharedSubspaceClassifier(), False),
+        (KGHA(), False),
+        (KernelRidge(kernel="rbf"), False),
+    ],
+)
+def test_records_with_the_old_bandwidth_rule_are_not_reused(estimator, expected, monkeypatch):
+    protocol = small_protocol(methods=[Method("m", estimator)])
+    data, method = protocol.data[0], protocol.methods[0]
+    found = fingerprint(protocol, data, method)
+    monkeypatch.setattr(keys_module, "_settles_bandwidth", lambda _: False)
+    assert (fingerprint(protocol, data, method) != found) == expected

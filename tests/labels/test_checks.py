@@ -53,9 +53,9 @@ def test_every_form_of_missing_values_is_not_observed(form):
 @pytest.mark.parametrize(
     ("values", "advice"),
     [
-        ([[1, -1]], r"Pass \(Y > 0\). If -1 stands for 'not observed'"),
+        ([[1, -1]], r"Pass \(Y > 0\); if -1 stands for 'not observed'"),
         ([[1, -1, NAN]], r"Pass np.where\(np.isnan\(Y\), Y, Y > 0\)"),
-        ([[1, 0, -1]], "If -1 stands for 'not observed', pass NaN there"),
+        ([[1, 0, -1]], "Pass 1 for a label and 0 for none; if -1 stands for 'not observed'"),
         ([[1, 0, -2]], "MultiLabelBinarizer"),
     ],
 )

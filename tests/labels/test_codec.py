@@ -134,7 +134,7 @@ def test_missing_classes_are_samples_without_known_labels(y):
         ([[1.0, np.nan], [0.0, 1.0]], "some labels of sample 0 only"),
         ([[np.nan, np.nan]], "No sample is labelled"),
         ([np.nan, np.nan], "No sample is labelled"),
-        ([[1, 0], [-1, -1]], r"found -1.*pass NaN there: np.where\(Y == -1, np.nan, Y\)"),
+        ([[1, 0], [-1, -1]], r"found -1.*'not observed', np.where\(Y == -1, np.nan, Y\)"),
         ([0, 1, -1], "class -1.*pass NaN"),
         (None, "y is None"),
     ],

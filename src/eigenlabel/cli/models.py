@@ -110,7 +110,9 @@ def _add_tune_options(tune: argparse.ArgumentParser) -> None:
     )
     tune.add_argument("--kernel", default="linear", help="linear, rbf, poly, ... (default linear)")
     tune.add_argument(
-        "--gamma", type=float, help="coefficient of the rbf kernel (default 1 / features)"
+        "--gamma",
+        type=float,
+        help="coefficient of the rbf kernel (default 1 / (2 mean distance^2))",
     )
 
 

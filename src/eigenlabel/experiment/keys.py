@@ -33,8 +33,27 @@ def fingerprint(protocol: Protocol, data: Data, method: Method | None = None) ->
         source = [] if method.method is None else [_describe(method.method)]
         parts["method"] = [_describe(method.name), *source, _describe(dict(method.parameters))]
         parts["grid"] = [_describe(dict(method.grid)), method.searched_by]
+        if _settles_bandwidth(method.make()):
+            parts["bandwidth"] = "mean distance"  # 1 / features in records of version 0.1
     text = json.dumps(parts, sort_keys=True, default=_describe)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _settles_bandwidth(estimator: Any) -> bool:
+    """Return True if an estimator, or a part of it, uses the default bandwidth of "rbf".
+
+    Methods with views have used the same rule since version 0.1.
+    """
+    params = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
+    for name, value in params.items():
+        if isinstance(value, str) and value == "rbf" and name.split("__")[-1] == "kernel":
+            prefix = name.removesuffix("kernel")
+            owner = params.get(prefix.removesuffix("__"), estimator)
+            ours = type(owner).__module__.startswith("eigenlabel.")
+            default = params.get(f"{prefix}gamma", 0) is None
+            if ours and default and f"{prefix}views" not in params:
+                return True
+    return False
 
 
 def _describe_splits(splits: Splits) -> list[Any]:

@@ -48,8 +48,9 @@ def check_observed_labels(Y: Any, name: str = "y") -> tuple[Bools, Bools | None]
     if missing.any():
         odd &= ~missing
     if odd.any():
+        advice = _advice(array, name)
         raise ValueError(
-            f"{name} must be a label matrix of 0 and 1, found {array[odd][0]}. {_advice(array)}"
+            f"{name} must be a label matrix of 0 and 1, found {array[odd][0]}. {advice}"
         )
     if missing.any():
         return array == 1, ~missing
@@ -85,16 +86,25 @@ def _as_matrix(Y: Any, name: str) -> Any:
     return array
 
 
-def _advice(array: Any) -> str:
+def _advice(array: Any, name: str) -> str:
     """Return the next step for a matrix that contains other numbers than 0, 1 and NaN."""
     values = np.unique(array[~np.isnan(array)])
-    unknown = "np.where(Y == -1, np.nan, Y)"
     if np.isin(values, (-1, 1)).all():
         signs = "np.where(np.isnan(Y), Y, Y > 0)" if np.isnan(array).any() else "(Y > 0)"
-        return f"Pass {signs}. If -1 stands for 'not observed', pass {unknown}."
+        return f"Pass {signs}{_unknown(name)}."
     if np.isin(values, (-1, 0, 1)).all():
-        return f"If -1 stands for 'not observed', pass NaN there: {unknown}."
+        return f"Pass 1 for a label and 0 for none{_unknown(name)}."
     return HINT
+
+
+def _unknown(name: str) -> str:
+    """Return what to pass for a label that is not observed; predictions have no such labels."""
+    if name == "y_pred":
+        return ""
+    return (
+        "; if -1 stands for 'not observed', np.where(Y == -1, np.nan, Y), which not every method "
+        "accepts"
+    )
 
 
 def is_missing(value: Any) -> bool:

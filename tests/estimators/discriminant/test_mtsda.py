@@ -289,7 +289,7 @@ def test_rho_may_be_at_its_bounds_but_not_beyond(data):
         ({"l2": "1"}, TypeError, "l2 must be a number"),
         ({"rho": "0"}, TypeError, "rho must be a number"),
         ({"n_components": 6}, ValueError, "n_components must be an integer between 1 and 5, got 6"),
-        ({"n_components": 0}, ValueError, "between 1 and 5, got 0"),
+        ({"n_components": 0}, ValueError, "an integer >= 1, got 0"),
         ({"scores": "best"}, ValueError, "scores must be one of 'exact', 'paper', got 'best'"),
         ({"n_iter": 0}, ValueError, "n_iter must be an integer >= 1, got 0"),
         ({"tol": -1e-3}, ValueError, "tol must be a number >= 0"),

@@ -23,7 +23,6 @@ from eigenlabel.inputs.parameters import (
     CheckedBy,
     Choice,
     Flag,
-    Integer,
     Maybe,
     Parameters,
     check_choice,
@@ -39,7 +38,7 @@ from eigenlabel.thresholds.decisions import decide
 TOLERATED = 1e-6  # violation of optimality, relative to the largest correlation
 
 MTSDA_PARAMETERS: Parameters = {
-    "n_components": Maybe(Integer()),
+    "n_components": Maybe(COUNT),
     "scores": Choice("exact", "paper"),
     "n_iter": COUNT,
     "tol": NOT_NEGATIVE,

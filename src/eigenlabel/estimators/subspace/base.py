@@ -20,10 +20,8 @@ from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.inputs.parameters import check_number, check_parameters
 from eigenlabel.inputs.warning import warn
 from eigenlabel.kernels.kernel import kernel_tags
-from eigenlabel.labels.checks import has_missing
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.operators import row_blocks
-from eigenlabel.metrics import accuracy
 from eigenlabel.thresholds.decisions import decide, join_decisions
 from eigenlabel.thresholds.rules import top_labels
 
@@ -323,27 +321,6 @@ class BaseSharedSubspace(
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
         return self._solved().weights.embed(X)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Compute the share of samples whose label set is predicted correctly.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples, or their kernel matrix with the training samples.
-        y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            The true labels. Labels that are not observed (NaN) do not count.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The weights of the samples.
-
-        Returns
-        -------
-        score : float
-            The share, between 0 and 1.
-        """
-        if has_missing(y):
-            return float(accuracy(y, self.predict(X), sample_weight=sample_weight))
-        return float(super().score(X, y, sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = kernel_tags(super().__sklearn_tags__(), self.kernel)

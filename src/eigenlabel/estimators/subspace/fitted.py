@@ -125,6 +125,7 @@ class FittedSubspace(ScoreClassifier):
         if solution is None:
             names = dir(type(self))
             hidden = {n for n in names if isinstance(getattr_static(type(self), n), property)}
+            hidden.discard("n_samples_seen_")  # is known without a solution
         elif solution.weights.label_weights is not None:
             hidden = {"coef_", "dual_coef_"}
         return [n for n in object.__dir__(self) if n not in hidden and hasattr(self, n)]
@@ -172,6 +173,11 @@ class FittedSubspace(ScoreClassifier):
     def dual_coef_(self) -> Floats:
         """Dual coefficients (n_samples, n_labels) of other kernels."""
         return self._full_weights("dual_coef_", linear=False)
+
+    @property
+    def X_fit_(self) -> Any:  # noqa: N802
+        """Training samples, or their kernel matrix, which kernels that are not linear need."""
+        return self._present("X_fit_", self._solved().weights.subspace.samples)
 
     @property
     def components_(self) -> Floats:

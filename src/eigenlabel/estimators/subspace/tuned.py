@@ -168,6 +168,8 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         The basis Theta of the shared subspace, with orthonormal rows. Only for a linear kernel.
     dual_components_ : ndarray of shape (n_samples, n_components_)
         The dual coefficients of the basis. Only for other kernels.
+    X_fit_ : ndarray or sparse matrix of shape (n_samples, n_features)
+        The training samples, or their kernel matrix if it is precomputed. Only for other kernels.
     n_components_ : int
         The dimension of the shared subspace, without directions on which the features predict
         nothing.

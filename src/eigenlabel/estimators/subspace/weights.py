@@ -40,6 +40,11 @@ class Map(Protocol):
         """The number of features or training samples."""
         ...
 
+    @property
+    def samples(self) -> Any:
+        """The training samples, or None if the map applies to features."""
+        ...
+
     def product(self, X: Any) -> Floats:
         """Return the images (n_samples, k) of samples."""
         ...
@@ -54,6 +59,7 @@ class Linear:
     """A map of features, ``x -> C x`` with C (k, d)."""
 
     linear: ClassVar[bool] = True
+    samples: ClassVar[None] = None
     array: Floats
 
     @property
@@ -77,7 +83,7 @@ class Dual:
     linear: ClassVar[bool] = False
     array: Floats
     kernel: Kernel
-    X: Any
+    samples: Any
 
     @property
     def size(self) -> int:
@@ -86,7 +92,7 @@ class Dual:
 
     def product(self, X: Any) -> Floats:
         """Return ``K C`` with the kernel matrix K of X and the training samples."""
-        return self.kernel.product(X, self.X, self.array)
+        return self.kernel.product(X, self.samples, self.array)
 
     def combine(self, V: Floats) -> Floats:
         """Return ``C V``, (n, m)."""
