@@ -319,7 +319,7 @@ def test_only_whole_rows_are_without_labels(network, data):
     partly[45, :3] = 0
     with pytest.raises(ValueError, match="some labels of sample 45 only"):
         network().fit(views, partly)
-    with pytest.raises(ValueError, match=r"found -1.*pass NaN there: np.where\(Y == -1"):
+    with pytest.raises(ValueError, match=r"found -1.*'not observed', np.where\(Y == -1"):
         network().fit(views, np.nan_to_num(Y, nan=-1).astype(int))
     # Beside one other value -1 is a class, as in scikit-learn.
     column = np.where(Y[:, :1] == 1, 1, -1)
