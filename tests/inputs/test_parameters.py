@@ -67,6 +67,7 @@ REJECTED = [
     (Number(0), np.nan, ParameterValueError, "p must be a number >= 0, got nan."),
     (Number(), 1j, ParameterTypeError, "p must be a number, got 1j."),
     (Number(0, above=True), 0, ParameterValueError, "p must be a number > 0, got 0."),
+    (Number(0, above=True), 1e-308, ParameterValueError, "p must be a number > 0, got 1e-308."),
     (Number(0, 1), 2, ParameterValueError, "p must be a number between 0 and 1, got 2."),
     (Number(0, inf=True), -1, ParameterValueError, "must be a number >= 0, or infinity, got -1."),
     (
