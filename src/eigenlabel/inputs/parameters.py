@@ -86,7 +86,7 @@ class Number:
         given = int(value) if isinstance(value, numbers.Integral) else float(value)
         below = given <= self.low if self.above else given < self.low
         if self.above and self.low == 0:  # the inverse of a smaller number may be infinite
-            below = given < np.finfo(float).tiny
+            below = given < float(np.finfo(float).tiny)
         infinite = abs(given) == np.inf
         if given != given or below or given > self.high or (infinite and not self.inf):  # noqa: PLR0124
             more = ", or infinity" if self.inf else ""
