@@ -132,10 +132,6 @@ def test_all_declared_parameters_are_checked_in_their_order():
         check_parameters(Model(alpha=-1, loss="c"))
 
 
-def test_a_part_of_the_parameters_can_be_checked():
-    check_parameters(Model(loss="c"), only=lambda name: name != "loss")
-
-
 @pytest.fixture
 def data():
     return make_shared_subspace(60, 5, 4, random_state=0)

@@ -9,7 +9,7 @@ as the number of labels, are checked where the data are known, with :func:`check
 """
 
 import numbers
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -255,15 +255,13 @@ COUNT = Integer(1)
 Parameters = Mapping[str, Declaration]
 
 
-def check_parameters(estimator: Any, only: Callable[[str], bool] = lambda _: True) -> None:
+def check_parameters(estimator: Any) -> None:
     """Check the parameters of an estimator by its declarations, in the order of declaration.
 
     Parameters
     ----------
     estimator : object
         An estimator whose class has ``_parameters``.
-    only : callable
-        Whether the parameter of a name is checked. All are by default.
 
     Raises
     ------
@@ -271,8 +269,7 @@ def check_parameters(estimator: Any, only: Callable[[str], bool] = lambda _: Tru
         If a value is not allowed. The message states the bound and the value.
     """
     for name, declaration in type(estimator)._parameters.items():
-        if only(name):
-            declaration.check(name, getattr(estimator, name))
+        declaration.check(name, getattr(estimator, name))
 
 
 def check_number(
@@ -285,9 +282,8 @@ def check_number(
     inf: bool = False,
 ) -> None:
     """Raise an error unless ``low <= value <= high``; infinity is allowed only with ``inf``."""
-    above = low == np.finfo(float).tiny  # stands for "more than zero"
     kind = Integer if integer else Number
-    kind(0 if above else low, high, above, inf).check(name, value)
+    kind(low, high, inf=inf).check(name, value)
 
 
 def check_flag(name: str, value: Any) -> None:

@@ -27,6 +27,7 @@ from eigenlabel.inputs.parameters import (
     Choice,
     Declaration,
     Flag,
+    Number,
     Parameters,
     check_number,
     check_parameters,
@@ -89,7 +90,7 @@ class AgreementProblem:
     def dimension(self, n: int, m: int) -> int:
         """Return the number of components for n samples and m labels."""
         if isinstance(self.n_components, (float, np.floating)):
-            check_number("n_components", self.n_components, np.finfo(float).tiny, 1)
+            Number(0, 1, above=True).check("n_components", self.n_components)
             p = max(1, round(float(self.n_components) * m))
         else:
             check_number("n_components", self.n_components, 1, m, integer=True)
