@@ -316,7 +316,7 @@ def test_the_form_may_be_passed(tmp_path):
     assert (tmp_path / "a.txt").read_text() == "2 2 2\n0 0:1 1:2\n1 0:3 1:4\n"
     save(toy(), tmp_path / "b.txt", form="svmlight")
     assert find_form(tmp_path / "b.txt") == "svmlight"
-    with pytest.raises(DataError, match=r"unknown form"):
+    with pytest.raises(DataError, match=r"unknown form 'sql'; the suffixes are"):
         save(toy(), tmp_path / "c.txt", form="sql")
 
 

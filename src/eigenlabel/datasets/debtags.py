@@ -10,7 +10,7 @@ from eigenlabel.inputs.parameters import check_number
 
 
 def load_debtags(*, min_positives: int = 20) -> Dataset:
-    """Return the packages of Debian 12 with their debtags: 29,817 samples, three views.
+    """Return the packages of Debian 12 with their debtags, in three views.
 
     Labels are ``facet::tag`` names that people assigned to the packages, such as
     ``implemented-in::python`` or ``works-with::image``. The views are counts: "words" in the name

@@ -10,7 +10,7 @@ from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.files.opening import check_file, plain_name, read_head
 from eigenlabel.datasets.files.pipes import read_once
 from eigenlabel.datasets.files.text import UTF16
-from eigenlabel.datasets.forms.csv.header import DELIMITERS
+from eigenlabel.datasets.forms.csv.reader import DELIMITERS
 from eigenlabel.datasets.forms.hvecs import is_hvecs
 from eigenlabel.datasets.forms.index import READERS
 from eigenlabel.datasets.forms.matlab.version73 import HDF5

@@ -55,11 +55,11 @@ def save(data: Dataset, path: Any, form: str | None = None) -> None:
     suffix = (path.with_suffix("") if packed else path).suffix.lower()
     form = SUFFIXES.get(suffix) if form is None else form
     if form not in WRITERS:
-        known = ", ".join(SUFFIXES)
+        known, named = ", ".join(SUFFIXES), "" if form is None else f" {form!r}"
         raise DataError(
             path,
-            f"unknown form; the suffixes are {known} (.gz may follow those of text); or pass "
-            f"form=, one of {', '.join(WRITERS)}",
+            f"unknown form{named}; the suffixes are {known} (.gz may follow those of text); or "
+            f"pass form=, one of {', '.join(WRITERS)}",
         )
     if packed and form in BINARY:
         raise DataError(path, f"{form} files are already compressed; leave out .gz")

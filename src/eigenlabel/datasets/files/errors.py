@@ -43,6 +43,9 @@ class DataError(ValueError):
         super().__init__(Message(f"{place}: ", reason))
         self.path, self.reason, self.line = path, reason, line
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path, self.reason, self.line)
+
 
 def show(names: Iterable[str]) -> str:
     """Return a list of names for a message, cut off after the first ones."""

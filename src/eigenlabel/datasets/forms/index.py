@@ -10,16 +10,13 @@ from typing import Any, TypeAlias
 
 from eigenlabel.datasets.dataset import Dataset
 from eigenlabel.datasets.files.atomic import Write
-from eigenlabel.datasets.forms.arff.pieces import arff_pieces
-from eigenlabel.datasets.forms.arff.reader import load_mulan
+from eigenlabel.datasets.forms.arff.reader import arff_pieces, load_mulan
 from eigenlabel.datasets.forms.arff.writer import write_arff
 from eigenlabel.datasets.forms.csv.writer import write_csv, write_tsv
 from eigenlabel.datasets.forms.hvecs import load_hvecs
-from eigenlabel.datasets.forms.jsonlines.pieces import json_pieces
-from eigenlabel.datasets.forms.jsonlines.reader import load_jsonlines
+from eigenlabel.datasets.forms.jsonlines.reader import json_pieces, load_jsonlines
 from eigenlabel.datasets.forms.jsonlines.writer import write_jsonl
-from eigenlabel.datasets.forms.libsvm.pieces import svmlight_pieces
-from eigenlabel.datasets.forms.libsvm.reader import load_svmlight
+from eigenlabel.datasets.forms.libsvm.reader import load_svmlight, svmlight_pieces
 from eigenlabel.datasets.forms.libsvm.writer import write_svmlight
 from eigenlabel.datasets.forms.matlab.reader import load_mat
 from eigenlabel.datasets.forms.matlab.writer import write_mat

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigenlabel.datasets.files.errors import DataError
-from eigenlabel.inputs.sparse import check_sparse_format
+from eigenlabel.inputs.data import check_sparse_format
 from eigenlabel.linalg._types import Matrix
 
 # Rows or columns that a file of any size may declare. Larger shapes need a file of as many

@@ -7,8 +7,7 @@ from typing import Any
 
 from eigenlabel.datasets.dataset import Dataset
 from eigenlabel.datasets.files.opening import check_file, read_head
-from eigenlabel.datasets.forms.csv.pieces import csv_pieces
-from eigenlabel.datasets.forms.csv.reader import read_csv
+from eigenlabel.datasets.forms.csv.reader import csv_pieces, read_csv
 from eigenlabel.datasets.forms.parquet import MAGIC, ParquetFile
 from eigenlabel.datasets.forms.reading import reader
 from eigenlabel.datasets.options import TABLE_OPTIONS
@@ -110,6 +109,14 @@ def load_table(
 
 def table_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> Iterator[Dataset]:
     """Yield Datasets of at most ``rows`` rows of a table."""
+    tables, columns = raw_tables(path, rows, like, options)
+    return assemble_pieces(tables, columns, like, path.name)
+
+
+def raw_tables(
+    path: Path, rows: int, like: Any, options: dict[str, Any]
+) -> tuple[Iterator[RawTable], ColumnOptions]:
+    """Return tables of at most ``rows`` rows as they are in the file, and the column options."""
     columns, reading = split_options(options)
     tables: Iterator[RawTable]
     if read_head(path, len(MAGIC)) == MAGIC:
@@ -118,4 +125,4 @@ def table_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> I
         tables, columns = file.pieces(names, rows), replace(columns, drop=())
     else:
         tables = csv_pieces(path, rows, reading)
-    return assemble_pieces(tables, columns, like, path.name)
+    return tables, columns

@@ -249,3 +249,17 @@ def test_published_files_are_read_the_fast_way(data_folder, monkeypatch):
     only(monkeypatch, FAST)
     for name in ("birds/birds-test", "enron/enron-test", "flags/flags", "genbase/genbase"):
         assert load_mulan(data_folder / f"mulan/{name}.arff").Y.nnz
+
+
+def test_a_quoted_value_of_a_sparse_row_may_contain_commas(tmp_path):
+    path = tmp_path / "x.arff"
+    head = "@relation 'x: -C 1'\n@attribute L {0,1}\n@attribute c {none,'a,b','it\\'s, too'}\n"
+    path.write_text(head + "@data\n{0 1,1 'a,b'}\n{1 'it\\'s, too' , 0 1}\n{0 1}\n")
+    # One column for each value but the first, which a sparse row leaves out.
+    assert load_mulan(path).X.toarray().any(axis=1).tolist() == [True, True, False]
+
+
+def test_quotes_that_are_never_closed_take_linear_time():
+    pairs = _arff._split_pairs(", ".join(["0 '\\'"] * 10**5))
+    assert len(pairs) == 1
+    assert _arff._split_pairs('0 it\'s, 1 2,, 3 "x,y"') == ["0 it's", "1 2", "", '3 "x,y"']

@@ -18,6 +18,9 @@ from eigenlabel.datasets.forms.arff.tokens import DIGITS, NEWLINE, SPACE, cut, r
 from eigenlabel.linalg._types import Matrix
 
 PADDED = re.compile(r"\s\s|[^\S ]|\s,")  # more white space than one after a comma
+# An index and a value; a quoted value may contain commas.
+QUOTED = re.compile(r"""\s*(\d+\s+(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"))\s*,""")
+OPENED = re.compile(r"""\s*\d+\s+['"]""")
 BLOCK = 2**18  # characters read at once: a compromise between speed and memory
 
 
@@ -83,7 +86,10 @@ def _dense_slowly(
 
 
 def read_sparse(path: Any, columns: Attributes, rows: list[str], numbers: list[int]) -> Matrix:
-    """Return rows ``{index value, ...}``; other values are zero, or the first of a list."""
+    """Return rows ``{index value, ...}``.
+
+    An attribute that is left out is 0, which is the first value of a named list.
+    """
     parts = []
     for block, lines in _blocks(rows, numbers):
         try:
@@ -120,6 +126,22 @@ def _sparse_block(
     return columns.read(words[1::2], indices), indices, counts
 
 
+def _split_pairs(text: str) -> list[str]:
+    """Split the inside of a sparse row at commas outside quotes."""
+    if "'" not in text and '"' not in text:
+        return [pair.strip() for pair in text.split(",")]
+    pairs: list[str] = []
+    at, text = 0, text + ","
+    while at < len(text):
+        match = QUOTED.match(text, at)
+        if match is None and OPENED.match(text, at):  # a quote that is never closed
+            return [*pairs, text[at:-1].strip()]
+        end = text.index(",", at) + 1 if match is None else match.end()
+        pairs.append(text[at : end - 1].strip() if match is None else match[1])
+        at = end
+    return pairs
+
+
 def _sparse_slowly(
     path: Any, columns: Attributes, rows: list[str], numbers: list[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -129,8 +151,9 @@ def _sparse_slowly(
         if not (row.startswith("{") and row.endswith("}")):
             raise DataError(path, "a sparse row must be in braces", number)
         seen: dict[int, float] = {}
-        for pair in filter(None, split_values(row[1:-1])):
-            index, _, word = " ".join(pair.split(maxsplit=1)).partition(" ")
+        for pair in filter(None, _split_pairs(row[1:-1])):
+            index, *rest = pair.split(maxsplit=1)
+            word = rest[0] if rest else ""
             if not (index.isascii() and index.isdigit() and word):
                 raise DataError(path, f"expected 'index value', found {pair[:40]!r}", number)
             if len(index) > DIGITS or int(index) >= len(columns):

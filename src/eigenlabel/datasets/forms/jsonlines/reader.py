@@ -1,4 +1,4 @@
-"""Read JSON lines: one object per line, whose fields are the columns of a table."""
+"""Read JSON lines, whole or in pieces: the fields of their objects are columns of a table."""
 
 import json
 import sys
@@ -15,11 +15,13 @@ from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.files.limits import EMPTIEST, check_room, too_empty
 from eigenlabel.datasets.files.names import names_beside
 from eigenlabel.datasets.files.opening import read_bytes
-from eigenlabel.datasets.files.text import split_lines, to_utf8
+from eigenlabel.datasets.files.text import read_lines, split_lines, to_utf8
+from eigenlabel.datasets.forms.batches import batches
 from eigenlabel.datasets.forms.reading import reader
 from eigenlabel.datasets.options import TABLE_OPTIONS
 from eigenlabel.datasets.tables.assemble import to_dataset
 from eigenlabel.datasets.tables.columns import Column, RawTable, to_column
+from eigenlabel.datasets.tables.pieces import assemble_pieces, split_options
 from eigenlabel.datasets.tables.roles import ColumnOptions
 from eigenlabel.linalg._types import Matrix
 
@@ -240,3 +242,27 @@ def load_jsonlines(
     table = JsonTable(path, lines, find_names_beside(path))
     options = ColumnOptions(labels, separator, text, samples, drop, labelled, missing_labels)
     return to_dataset(table, options, like, path.name)
+
+
+def json_pieces(path: Path, rows: int, like: Any, options: dict[str, Any]) -> Iterator[Dataset]:
+    """Yield Datasets of at most ``rows`` samples."""
+    tables, columns = raw_objects(path, rows, options)
+    return assemble_pieces(tables, columns, like, path.name)
+
+
+def raw_objects(
+    path: Path, rows: int, options: dict[str, Any]
+) -> tuple[Iterator[RawTable], ColumnOptions]:
+    """Return tables of at most ``rows`` objects as they are in the file, and the column options."""
+    columns, reading = split_options(options)
+    return _json_tables(path, rows, reading), columns
+
+
+def _json_tables(path: Path, rows: int, reading: dict[str, Any]) -> Iterator[JsonTable]:
+    """Yield tables of at most ``rows`` objects; fields of earlier tables are columns of all."""
+    beside, lines = find_names_beside(path), read_lines(path, **reading)
+    seen: list[str] = []
+    for batch in batches(path, lines, 1, rows, lambda line: bool(line.strip())):
+        table = JsonTable(path, filled_lines(path, batch.lines, batch.first), beside, seen)
+        seen = table.names
+        yield table

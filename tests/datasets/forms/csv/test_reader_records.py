@@ -3,8 +3,8 @@
 import pytest
 
 from eigenlabel.datasets import DataError
-from eigenlabel.datasets.forms.csv import records
-from eigenlabel.datasets.forms.csv.records import find_rows
+from eigenlabel.datasets.forms.csv import reader as records
+from eigenlabel.datasets.forms.csv.reader import find_rows
 
 
 @pytest.mark.parametrize("segment", [1, 3, 2**22])

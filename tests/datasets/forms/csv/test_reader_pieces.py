@@ -24,7 +24,7 @@ def test_rows_of_several_lines_are_not_cut(tmp_path):
 
 
 def test_a_quote_that_is_never_closed_does_not_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr("eigenlabel.datasets.forms.csv.pieces.LONGEST", 1000)
+    monkeypatch.setattr("eigenlabel.datasets.forms.csv.reader.LONGEST", 1000)
     path = tmp_path / "it.csv"
     path.write_text('a,label:x\n1,0\n2,1\n"3,0\n' + "4,1\n" * 1000)
     with pytest.raises(DataError, match="line 4: a quote is never closed, or a row is too long"):

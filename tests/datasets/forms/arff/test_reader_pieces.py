@@ -19,7 +19,7 @@ def test_arff_with_words_is_read_in_pieces(tmp_path, rows):
 
 
 def test_a_header_without_end_is_stopped(tmp_path, monkeypatch):
-    monkeypatch.setattr("eigenlabel.datasets.forms.arff.pieces.LONGEST", 1000)
+    monkeypatch.setattr("eigenlabel.datasets.forms.arff.reader.LONGEST", 1000)
     path = tmp_path / "it.arff"
     path.write_text("@relation r\n" + "% remark\n" * 1000)
     with pytest.raises(DataError, match="no @data line among the first"):
