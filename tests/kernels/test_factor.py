@@ -10,12 +10,10 @@ from eigenlabel import CCA, MDDM, PCA, SharedSubspaceClassifier
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.kernels.factor import Solver, factorise_samples, warn_shortfall
 from eigenlabel.kernels.kernel import Kernel
-from eigenlabel.linalg.factors.bounds import Bounds
 from eigenlabel.linalg.factors.covariance import CovarianceFactor
-from eigenlabel.linalg.factors.gram import GramFactor
+from eigenlabel.linalg.factors.gram import GramFactor, LinearGramFactor
 from eigenlabel.linalg.factors.kernel_krylov import KernelKrylovFactor
-from eigenlabel.linalg.factors.krylov import KrylovFactor
-from eigenlabel.linalg.factors.linear_gram import LinearGramFactor
+from eigenlabel.linalg.factors.krylov import Bounds, KrylovFactor
 from eigenlabel.linalg.factors.solution import Shortfall
 from helpers import ridge
 

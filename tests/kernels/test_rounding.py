@@ -41,3 +41,23 @@ def test_kernels_of_float32_samples_err_by_less_than_the_bound(name, rng):
     K = kernel(X, Z)
     bound = kernel_rounding(kernel, X, Z, np.float32).at(K)
     assert (np.abs(kernel(*rounded) - K) <= bound).all()
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian"])
+def test_kernels_of_distances_err_by_the_size_of_the_samples(name, rng):
+    # Samples that are close together and far from the origin: only their distances are small.
+    X, Z = (1e3 + rng.standard_normal((n, 5)) for n in (20, 30))
+    rounded = [A.astype(np.float32).astype(float) for A in (X, Z)]
+    kernel = Kernel(name, 0.3)
+    K = kernel(X, Z)
+    bound = kernel_rounding(kernel, X, Z, np.float32).at(K)
+    assert (np.abs(kernel(*rounded) - K) <= bound).all()
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian"])
+def test_kernels_with_gamma_zero_are_exact_up_to_their_last_digits(name, rng):
+    X, kernel = 1e3 + rng.standard_normal((4, 5)), Kernel(name, 0.0)
+    K = kernel(X, X)
+    np.testing.assert_array_equal(K, 1.0)
+    bound = kernel_rounding(kernel, X, X, np.float64).at(K)
+    assert (bound < 1e-13).all()

@@ -10,7 +10,7 @@ from eigenlabel.linalg import heldout as module
 from eigenlabel.linalg.factors import exact
 from eigenlabel.linalg.factors.factorise import factorise
 from eigenlabel.linalg.factors.gram import GramFactor
-from eigenlabel.linalg.heldout import SingleFold, is_partition
+from eigenlabel.linalg.heldout import SingleFold, is_partition, sort_by_fold
 from eigenlabel.linalg.operators import CentredOperator
 from eigenlabel.linalg.small_folds import SmallFolds
 
@@ -42,7 +42,7 @@ def compare(factor, X, T, folds, weights, centre, kind):
     by_rows = {tuple(test): fold for fold in folds for test in [fold[1]]}
     seen = 0
     for block in blocks:
-        scores, inner = block.evaluate(PAIRS)
+        scores, inner = helpers.evaluate_folds(block, PAIRS)
         for f, rows in enumerate(block.rows):
             fold = by_rows[tuple(rows)]
             fitted = [refit(X, T, fold, s, weights, centre) for s in SHIFTS]
@@ -97,7 +97,7 @@ def test_an_outlier_leaves_little_trace_in_other_folds(rng):
     X[0] = 1e5
     folds = [(None, np.arange(5)), (None, np.arange(5, 30))]
     factor = factorise(CentredOperator(X), route="covariance")
-    scores = factor.heldout(T, folds, [0.1])[0].evaluate([(0, 0)])[0][0][0]
+    scores = helpers.evaluate_folds(factor.heldout(T, folds, [0.1])[0], [(0, 0)])[0][0][0]
     expected = refit(X, T, folds[0], 0.1, None, True)[1]
     np.testing.assert_allclose(scores[1:], expected[1:], atol=2e-8)
 
@@ -119,9 +119,38 @@ def test_a_feature_of_large_spread_does_not_spoil_small_shifts(rng, monkeypatch,
     folds = [(None, np.arange(k, 40, 8)) for k in range(8)]
     factor = factorise(CentredOperator(X), route="covariance")
     for block in factor.heldout(T, folds, [1e-2, 1.0]):
-        scores, _ = block.evaluate([(0, 1)])
+        scores, _ = helpers.evaluate_folds(block, [(0, 1)])
         for f, rows in enumerate(block.rows):
             for i, shift in enumerate([1e-2, 1.0]):
                 expected = refit(X, T, (None, rows), shift, None, True)[1]
                 # eigenvectors of the small eigenvalues are good to eps * 1e8
                 np.testing.assert_allclose(scores[i][f], expected, atol=1e-6)
+
+
+def test_rows_are_sorted_by_the_fold_that_tests_them():
+    folds = [(None, np.array([1, 4])), (None, np.array([0, 2, 3]))]
+    order, ranges = sort_by_fold(folds, 5)
+    assert order.tolist() == [1, 4, 0, 2, 3]
+    assert [test.tolist() for _, test in ranges] == [[0, 1], [2, 3, 4]]
+    order, same = sort_by_fold([(None, np.array([1]))], 5)  # not a partition
+    assert order.tolist() == [0, 1, 2, 3, 4]
+    assert same[0][1].tolist() == [1]
+
+
+@pytest.mark.parametrize("route", ["gram", "covariance"])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_inner_products_keep_their_digits_at_any_scale_and_distance_of_shifts(rng, route, scale):
+    X = rng.standard_normal((24, 9)) * scale
+    T = np.where(rng.uniform(size=(24, 3)) < 0.4, 1.0, -1.0)
+    shifts = [1e-6, 1e-5, 1.0, 1.0 + 1e-6, 1.0 + 1e-3, np.inf]
+    pairs = [(i, j) for i in range(5) for j in range(i + 1, 6)]
+    fold = (None, np.arange(8))
+    block = factorise(CentredOperator(X), route=route).heldout(T, [fold], shifts)[0]
+    _, inner = helpers.evaluate_folds(block, pairs)
+    fitted = [refit(X, T, fold, s, None, True)[0] for s in shifts]
+    for (i, j), found in zip(pairs, inner[:, 0], strict=True):
+        expected = fitted[i].T @ fitted[j]
+        # The smallest shifts divide the rounding of the matrix by themselves: 16 eps / 1e-5 and
+        # more, and by both of them if both are small.
+        rough = 1e-5 if j == 1 else 1e-9
+        np.testing.assert_allclose(found, expected, atol=rough * np.abs(expected).max())

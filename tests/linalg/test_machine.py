@@ -93,3 +93,19 @@ def test_threads_are_as_many_as_asked_for(monkeypatch):
     monkeypatch.delattr("os.sched_getaffinity", raising=False)
     monkeypatch.setattr("os.cpu_count", lambda: None)
     assert machine.n_threads() == 1
+
+
+def test_peak_memory_counts_an_array_that_is_gone():
+    if machine.peak_memory() is None:
+        pytest.skip("this system does not count peak memory")
+    np.ones(2**25).sum()  # 256 MiB
+    assert machine.peak_memory() >= 256
+
+
+def test_peak_memory_comes_from_the_status_of_the_process(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "ROOT", tmp_path)
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/status").write_text("Name:\tpython\nVmHWM:\t    3072 kB\n")
+    assert machine.peak_memory() == 3.0
+    machine.reset_peak_memory()
+    assert (tmp_path / "proc/self/clear_refs").read_text() == "5"

@@ -25,6 +25,7 @@ def test_products_equal_the_dense_matrix(X, rng, weighted, centre):
         np.testing.assert_allclose(op.mean, mean, atol=1e-14)
         np.testing.assert_allclose(op.matmat(B), Xc @ B, atol=1e-12)
         np.testing.assert_allclose(op.rmatmat(A), Xc.T @ A, atol=1e-12)
+        np.testing.assert_allclose(op.toarray(), Xc, atol=1e-12)
         np.testing.assert_allclose(op.gram(), Xc @ Xc.T, atol=1e-12)
         np.testing.assert_allclose(op.covariance(), Xc.T @ W @ Xc, atol=1e-11)
 
@@ -85,6 +86,13 @@ def test_sparse_outer_meets_every_strip(rng):
     )
 
 
+def test_the_mirror_of_an_upper_triangle_meets_every_tile(rng, monkeypatch):
+    monkeypatch.setattr(operators, "TILE", 3)
+    A = rng.standard_normal((8, 8))  # three tiles, the last one smaller
+    upper = np.triu(A)
+    np.testing.assert_array_equal(operators.mirror(A), upper + np.triu(upper, 1).T)
+
+
 def test_a_large_offset_in_a_full_sparse_column_costs_no_digits(rng):
     # A time stamp: 1.7e9 with a spread of 1. Rank-one corrections would leave errors of order 100.
     X = rng.standard_normal((30, 3))
@@ -138,7 +146,20 @@ def test_threaded_products_are_the_products(rng, monkeypatch, threads, transpose
     A = A.T if transposed else A
     monkeypatch.setattr(operators, "PARALLEL", 1)
     monkeypatch.setenv("OMP_NUM_THREADS", threads)
-    for columns in (1, 5):
-        B = rng.standard_normal((A.shape[1], columns))
+    monkeypatch.setattr(operators, "STRIP_NUMBERS", 64)  # several strips for each thread
+    for columns in (1, 5, operators.WIDE):
+        # Other numbers for each case: freed memory may still hold the product of the case before.
+        B = rng.standard_normal((A.shape[1], columns)) * int(threads)
         found = operators.sparse_product(A, B)
         np.testing.assert_allclose(found, A.toarray() @ B, atol=1e-13)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csr_matrix])
+def test_consecutive_rows_are_those_of_an_index(rng, make):
+    X = make(np.where(rng.random((30, 8)) < 0.2, rng.standard_normal((30, 8)), 0.0))
+    for rows in (slice(0, 30), slice(0, 1), slice(7, 19), slice(29, 30), slice(4, 4)):
+        found = operators.consecutive_rows(X, rows)
+        assert type(found) is type(X)
+        assert found.shape == X[rows].shape
+        same = found == X[rows] if make is np.asarray else (found != X[rows]).nnz == 0
+        assert np.all(same)

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from eigenlabel.linalg.factors.covariance import CovarianceFactor
-from eigenlabel.linalg.factors.gram import GramFactor
+from eigenlabel.linalg.factors.gram import GramFactor, LinearGramFactor
 from eigenlabel.linalg.factors.krylov import KrylovFactor
-from eigenlabel.linalg.factors.linear_gram import LinearGramFactor
 from eigenlabel.linalg.operators import CentredOperator
 from eigenlabel.linalg.row_space import principal_axes
 

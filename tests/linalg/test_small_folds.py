@@ -40,7 +40,7 @@ def compare(factor, X, T, folds, weights, centre, kind):
     by_rows = {tuple(test): fold for fold in folds for test in [fold[1]]}
     seen = 0
     for block in blocks:
-        scores, inner = block.evaluate(PAIRS)
+        scores, inner = helpers.evaluate_folds(block, PAIRS)
         for f, rows in enumerate(block.rows):
             fold = by_rows[tuple(rows)]
             fitted = [refit(X, T, fold, s, weights, centre) for s in SHIFTS]

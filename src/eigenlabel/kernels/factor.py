@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from eigenlabel.inputs.data import check_scale
 from eigenlabel.inputs.parameters import (
     COUNT,
     Choice,
@@ -14,7 +15,6 @@ from eigenlabel.inputs.parameters import (
     Maybe,
     Number,
 )
-from eigenlabel.inputs.scale import check_scale
 from eigenlabel.inputs.warning import warn
 from eigenlabel.kernels.gram import gram_matrix
 from eigenlabel.kernels.kernel import Kernel
@@ -24,8 +24,7 @@ from eigenlabel.linalg.factors.gram import GramFactor
 from eigenlabel.linalg.factors.kernel_krylov import KernelKrylovFactor
 from eigenlabel.linalg.factors.protocol import SampleFactor
 from eigenlabel.linalg.factors.solution import Shortfall
-from eigenlabel.linalg.machine import memory_limit
-from eigenlabel.linalg.memory import ARRAYS
+from eigenlabel.linalg.machine import ARRAYS, memory_limit
 from eigenlabel.linalg.operators import CentredOperator
 
 SOLVER_PARAMETERS: Mapping[str, Declaration] = {

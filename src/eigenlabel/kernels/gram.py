@@ -9,7 +9,7 @@ from eigenlabel.inputs.warning import warn
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.gram_matrices import nearest_psd, symmetric_part
-from eigenlabel.linalg.memory import ARRAYS, check_memory
+from eigenlabel.linalg.machine import ARRAYS, check_memory
 from eigenlabel.linalg.numerics import rank_tolerance
 
 

@@ -5,7 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.metrics.pairwise import KERNEL_PARAMS, manhattan_distances, pairwise_kernels
+from sklearn.metrics.pairwise import (
+    additive_chi2_kernel,
+    euclidean_distances,
+    manhattan_distances,
+    pairwise_kernels,
+)
+from sklearn.utils.extmath import safe_sparse_dot
 
 from eigenlabel.inputs.parameters import (
     CheckedBy,
@@ -110,6 +116,11 @@ class Kernel:
         return isinstance(self.name, str) and self.name == "precomputed"
 
     @property
+    def has_bandwidth(self) -> bool:
+        """Whether the kernel depends on gamma."""
+        return isinstance(self.name, str) and self.name in DEFAULTS
+
+    @property
     def positive_definite(self) -> bool:
         """Whether the kernel matrix of any samples is positive semi-definite."""
         if callable(self.name) or self.name in ("precomputed", "sigmoid"):
@@ -151,14 +162,49 @@ class Kernel:
             return np.asarray(X.toarray() if is_sparse(X) else X)
         if self.name == "intersection":
             return intersection_kernel(X, Z)
-        given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        own = {k: v for k, v in given.items() if k in KERNEL_PARAMS[self.name] and v is not None}
         dtype = np.result_type(X.dtype, Z.dtype)
+        if self.has_bandwidth:
+            B = self.argument(X, Z)
+            K = self.evaluate(B, X.shape[1], out=B)
+        else:
+            X, Z = (A.astype(float, copy=False) for A in (X, Z))
+            K = pairwise_kernels(X, Z, metric=self.name)
+        with np.errstate(over="ignore"):  # values() raises an error if the result is infinite
+            return np.asarray(K.astype(dtype, copy=False))
+
+    def argument(self, X: Any, Z: Any) -> Floats:
+        """Return the matrix B, in float64, with ``K(X, Z) = f(gamma B)`` for every bandwidth.
+
+        B holds distances with a negative sign for "rbf" (squared), "laplacian" and "chi2", whose f
+        is the exponential function, and inner products for "poly" and "sigmoid".
+        """
         # Squares of float32 values may leave their range, although the kernel values do not.
         X, Z = (A.astype(float, copy=False) for A in (X, Z))
-        with np.errstate(over="ignore"):  # values() raises an error if the result is infinite
-            K = pairwise_kernels(X, Z, metric=self.name, **own)
-            return np.asarray(K.astype(dtype, copy=False))
+        with np.errstate(over="ignore"):
+            if self.name == "chi2":
+                return np.asarray(additive_chi2_kernel(X, Z))
+            if self.name in ("poly", "sigmoid"):
+                return np.asarray(safe_sparse_dot(X, Z.T, dense_output=True))
+            squared = self.name == "rbf"
+            D = euclidean_distances(X, Z, squared=True) if squared else manhattan_distances(X, Z)
+            return np.asarray(np.negative(D, out=D))
+
+    def evaluate(self, B: Floats, n_features: int, out: Floats | None = None) -> Floats:
+        """Return the kernel values ``f(gamma B)`` of the matrix that :meth:`argument` returns.
+
+        They are written to ``out``, or to a new array if it is None. A bandwidth that is not
+        settled is 1 for "chi2" and 1 / n_features for other kernels, as in scikit-learn.
+        """
+        gamma = self.gamma
+        if gamma is None:
+            gamma = 1.0 if self.name == "chi2" else 1.0 / n_features
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = np.multiply(B, gamma, out=out)
+            if self.name in ("poly", "sigmoid"):
+                K += self.coef0
+            if self.name == "poly":
+                return np.power(K, self.degree, out=K)
+            return np.tanh(K, out=K) if self.name == "sigmoid" else np.exp(K, out=K)
 
     def _call(self, X: Any, Z: Any) -> Floats:
         assert callable(self.name)

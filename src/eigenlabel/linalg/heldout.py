@@ -2,9 +2,10 @@
 
 The training part of each fold is reduced once (``linalg.solvers.shifted``), and every shift is a
 tridiagonal solve. For many small folds, ``linalg.small_folds`` is faster. Factors that iterate
-solve each fold for all shifts at once (``linalg.factors.folds``).
+solve each fold for all shifts at once (``linalg.factors.krylov``).
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,8 @@ import numpy as np
 from eigenlabel.linalg._types import Floats, Ints, Matrix
 from eigenlabel.linalg.factors.solution import Shortfall
 from eigenlabel.linalg.gram_matrices import centre_gram, scaled_gram
-from eigenlabel.linalg.memory import exact_memory
+from eigenlabel.linalg.machine import exact_memory
+from eigenlabel.linalg.numerics import EPS
 from eigenlabel.linalg.operators import CentredOperator, weighted_mean
 from eigenlabel.linalg.solvers.shifted import ReducedSystem
 from eigenlabel.linalg.statistics import Statistics, leave_out, left_out
@@ -25,7 +27,26 @@ Pairs = Sequence[tuple[int, int]]
 # Square arrays, of the smaller side of X, that exist at once while folds are reduced, in addition
 # to the rotated rows of all folds. Measured by benchmarks/bench_memory.py.
 TUNING_ARRAYS = 7
-COLUMNS = 256  # columns of coefficients whose scores are predicted at once
+COLUMNS = 2048  # columns of coefficients whose scores are predicted at once
+ACCURATE = 1e-11  # relative error of a difference that is accepted
+ROTATED = 2**21  # numbers of dense test rows that a fold may keep in rotated coordinates
+SETTLED = 2**23  # scores of all shifts that a fold may keep in place of its rotation
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """One shift of some folds.
+
+    Attributes
+    ----------
+    index : position among the shifts
+    scores : (folds, m, size) held-out scores; those of shift infinity are training means
+    products : what the inner products with other shifts are made of; it depends on the block
+    """
+
+    index: int
+    scores: Floats
+    products: Floats
 
 
 class FoldBlock(ABC):
@@ -41,53 +62,104 @@ class FoldBlock(ABC):
     shortfall: Shortfall | None = None
 
     @abstractmethod
-    def evaluate(self, pairs: Pairs) -> tuple[dict[int, Floats], Floats]:
-        """Return the scores of all shifts in some pairs, and the inner products of the pairs.
+    def shifted(self, indices: Sequence[int]) -> list[Shifted]:
+        """Return the scores of some shifts."""
 
-        Returns
-        -------
-        scores : shift index -> (folds, size, m); shift infinity is the mean of training targets
-        inner : (len(pairs), folds, m, m), A'B; for shift infinity the limit of ``s B`` stands for B
+    @abstractmethod
+    def inner(self, a: Shifted, b: Shifted) -> Floats:
+        """Return the inner products A'B (folds, m, m) of two shifts, the first of them finite.
+
+        For shift infinity the limit of ``s B`` stands for B.
         """
 
     def settle(self, F: Floats) -> Floats:
-        """Turn combinations of the columns of scores into final scores with intercepts.
+        """Turn combinations of the rows of scores (folds, m, size) into final scores.
 
-        Here the intercepts of combined columns are the combined intercepts, and F is returned.
+        Here the intercepts of combined rows are the combined intercepts, and F is returned.
         """
         return F
 
 
 @dataclass(frozen=True)
 class SingleFold(FoldBlock):
-    """One fold whose training part is reduced to tridiagonal form."""
+    """One fold whose training part is reduced to tridiagonal form.
+
+    With the rotated right side R and ``G(s) = R'(J + s)^-1 R``, partial fractions turn the inner
+    products of two different shifts into differences:
+
+        R'(J + s)^-1 (J + t)^-1 R = (G(s) - G(t)) / (t - s),
+        R'(J + s)^-1 J (J + t)^-1 R = (t G(t) - s G(s)) / (t - s).
+
+    Hence m^2 p operations are needed for each shift, and m^2 for each pair. A difference has the
+    rounding errors of its two terms; if these are too large beside it, the pair is multiplied out.
+    """
 
     rows: Ints  # (1, size)
     shifts: Sequence[float]
     total: float
     system: ReducedSystem  # of the right-hand side (p, m)
     mean: Floats  # (m,)
-    predict: Callable[[Floats], Floats]  # rotated coefficients (p, k) -> scores (size, k)
-    metric: Callable[[Floats], Floats]  # b -> M b with a'M b = A'B, all rotated
+    predict: Callable[[Floats], Floats]  # rotated coefficients (p, k) -> scores (k, size)
+    dual: bool  # whether inner products have the metric J
 
-    def _solve(self, i: int) -> Floats:
-        y = self.system.solve(self.total * self.shifts[i])
-        return y / self.total if np.isinf(self.shifts[i]) else y
-
-    def evaluate(self, pairs: Pairs) -> tuple[dict[int, Floats], Floats]:
-        """Return scores and inner products; each shift is a tridiagonal solve."""
-        solved = {i: self._solve(i) for i in sorted({i for pair in pairs for i in pair})}
-        finite = [i for i in solved if np.isfinite(self.shifts[i])]
-        flat = np.broadcast_to(self.mean, (1, self.rows.shape[1], len(self.mean)))
-        scores = dict.fromkeys(solved, flat)
-        step = max(1, COLUMNS // max(1, len(self.mean)))
+    def shifted(self, indices: Sequence[int]) -> list[Shifted]:
+        """Return the scores of some shifts; each is a tridiagonal solve."""
+        m = len(self.mean)
+        flat = np.broadcast_to(self.mean[None, :, None], (1, m, self.rows.shape[1]))
+        found = {i: Shifted(i, flat, np.zeros((1, 0, 0))) for i in indices}
+        finite = [i for i in indices if np.isfinite(self.shifts[i])]
+        # No more columns than rows, so that they take no more memory than the matrix.
+        step = max(1, min(COLUMNS, len(self.system.R)) // max(1, m))
         for start in range(0, len(finite), step):
             some = finite[start : start + step]
-            stacked = self.predict(np.hstack([solved[i] for i in some]))
-            for i, part in zip(some, np.split(stacked, len(some), axis=1), strict=True):
-                scores[i] = (part + self.mean)[None]
-        images = {j: self.metric(solved[j]) for j in {j for _, j in pairs}}
-        return scores, np.stack([(solved[i].T @ images[j])[None] for i, j in pairs])
+            y = self.system.solve([self.total * self.shifts[i] for i in some])  # (p, k, m)
+            stacked = y.reshape(len(y), -1)
+            scores = self.predict(stacked).reshape(len(some), m, -1)
+            scores += self.mean[:, None]
+            products = (self.system.R.T @ stacked).reshape(m, len(some), m)
+            for k, i in enumerate(some):
+                found[i] = Shifted(i, scores[k][None], products[:, k][None])
+        return [found[i] for i in indices]
+
+    def inner(self, a: Shifted, b: Shifted) -> Floats:
+        """Return the inner products of two shifts, by partial fractions if that is accurate."""
+        s, t = self.total * self.shifts[a.index], self.total * self.shifts[b.index]
+        if s == t or self.system.is_special(s) or self.system.is_special(t):
+            return self._multiplied(s, t)[0]
+        if np.isinf(t):
+            left, right, width = self._squares(), s * a.products, self.total
+            if not self.dual:
+                return np.asarray(a.products / self.total)
+        elif self.dual:
+            left, right, width = t * b.products, s * a.products, t - s
+        else:
+            left, right, width = a.products, b.products, t - s
+        difference = (left - right) / width
+        # The matrices are positive semi-definite: no entry exceeds the largest of the diagonal.
+        error = EPS * (_largest(left) + _largest(right)) / abs(width)
+        if error <= ACCURATE * _largest(difference):
+            return difference
+        product, own_error = self._multiplied(s, t)
+        return product if own_error < error else difference
+
+    def _squares(self) -> Floats:
+        return np.asarray(self.system.R.T @ self.system.R)[None]
+
+    def _multiplied(self, s: float, t: float) -> tuple[Floats, float]:
+        """Multiply two solutions, m^2 p operations; return also a bound on the rounding."""
+        left = self.system.solve([s])[:, 0]
+        right = self.system.R / self.total if np.isinf(t) else self.system.solve([t])[:, 0]
+        sizes = [float(np.linalg.norm(y, axis=0).max(initial=0.0)) for y in (left, right)]
+        error = EPS * sizes[0] * sizes[1]
+        if self.dual:
+            right = self.system.reduction.apply(right)
+            error *= float(np.abs(self.system.reduction.diagonal).max(initial=0.0))
+        return np.asarray(left.T @ right)[None], error
+
+
+def _largest(M: Floats) -> float:
+    """Return the largest entry on the diagonals of matrices (folds, m, m)."""
+    return float(np.diagonal(M, axis1=-2, axis2=-1).max(initial=0.0))
 
 
 def gram_fold(
@@ -123,8 +195,8 @@ def gram_fold(
         total=total,
         system=system,
         mean=mean,
-        predict=lambda y: C.T @ y,
-        metric=system.reduction.apply,
+        predict=lambda y: y.T @ C,
+        dual=True,
     )
 
 
@@ -140,7 +212,8 @@ def covariance_fold(
     """Reduce a training part that is given by its statistics; 4 d^3 / 3.
 
     The products of the statistics are overwritten. If the scores of all shifts take less memory
-    than the test rows and the rotation, they are computed here and the others are not kept.
+    than the test rows and the rotation, and at most 64 MiB, they are computed here and the others
+    are not kept.
 
     Parameters
     ----------
@@ -154,8 +227,10 @@ def covariance_fold(
     """
     M, right = statistics.products(centre)
     system = ReducedSystem(M, right, [statistics.n * s for s in shifts], tolerance, overwrite=True)
-    settle = bool(pairs) and right.shape[1] * len(shifts) <= min(tested.shape)
-    by_rows = not settle and tested.shape[0] < tested.shape[1]
+    columns = right.shape[1] * len(shifts)
+    settle = bool(pairs) and columns <= min(tested.shape) and columns * tested.shape[0] <= SETTLED
+    few = tested.shape[0] < tested.shape[1]
+    by_rows = not settle and (few or (tested.dense and math.prod(tested.shape) <= ROTATED))
     fold = SingleFold(
         rows=test[None],
         shifts=shifts,
@@ -163,12 +238,13 @@ def covariance_fold(
         system=system,
         mean=statistics.t if centre else np.zeros(right.shape[1]),
         predict=_predictor(system, tested, statistics.x if centre else None, by_rows),
-        metric=lambda b: b,
+        dual=False,
     )
     if not settle:
         return fold
-    scores, inner = fold.evaluate(pairs)
-    return SolvedFold(fold.rows, scores, dict(zip(pairs, inner, strict=True)))
+    solved = fold.shifted(range(len(shifts)))
+    products = {(i, j): fold.inner(solved[i], solved[j]) for i, j in pairs}
+    return SolvedFold(fold.rows, [each.scores for each in solved], products)
 
 
 def _predictor(
@@ -183,15 +259,16 @@ def _predictor(
         def predict(y: Floats) -> Floats:
             U = system.reduction.restore(y)
             scores = tested.matmat(U)
-            return scores if offset is None else scores - offset @ U
+            scores = scores if offset is None else scores - offset @ U
+            return np.ascontiguousarray(scores.T)
 
         return predict
-    rows = tested.rmatmat(np.eye(tested.shape[0]))  # (d, size)
+    rows = tested.toarray().T  # (d, size)
     if offset is not None:
         rows -= offset[:, None]
     C = system.reduction.rotate(rows)
     system.drop_rotation()
-    return lambda y: np.asarray(C.T @ y)
+    return lambda y: np.asarray(y.T @ C)
 
 
 def tuning_arrays(n: int, d: int, folds: Sequence[Fold]) -> float:
@@ -223,7 +300,7 @@ def training_statistics(
         return Statistics.of(operator.rows(rows, copy=False), T[rows])
 
     stored = tuning_arrays(n, d, folds) + len(folds)
-    if n > 2 * d and exact_memory(d, stored) <= max_memory:
+    if n > d and exact_memory(d, stored) <= max_memory:
         return left_out([collect(k, k + 1) for k in range(len(folds))])
     return leave_out(collect, len(folds))
 
@@ -233,35 +310,38 @@ class SolvedFold(FoldBlock):
     """One fold that is solved for all shifts: scores and inner products are kept, solutions not."""
 
     rows: Ints  # (1, size)
-    scores: dict[int, Floats]  # shift -> (1, size, m)
-    inner: dict[tuple[int, int], Floats]  # pair of shifts -> (1, m, m)
+    scores: Sequence[Floats]  # of each shift, (1, m, size)
+    products: dict[tuple[int, int], Floats]  # pair of shifts -> (1, m, m)
     shortfall: Shortfall | None = field(default=None, kw_only=True)
 
-    def evaluate(self, pairs: Pairs) -> tuple[dict[int, Floats], Floats]:
-        """Return the scores and inner products that were computed in advance."""
-        scores = {i: self.scores[i] for pair in pairs for i in pair}
-        return scores, np.stack([self.inner[pair] for pair in pairs])
+    def shifted(self, indices: Sequence[int]) -> list[Shifted]:
+        """Return the scores that were computed in advance."""
+        return [Shifted(i, self.scores[i], np.zeros((1, 0, 0))) for i in indices]
+
+    def inner(self, a: Shifted, b: Shifted) -> Floats:
+        """Return the inner products that were computed in advance."""
+        return self.products[a.index, b.index]
 
 
 @dataclass(frozen=True)
 class MaskedFold(SolvedFold):
     """One solved fold of targets that are observed on different samples.
 
-    Below the scores of the test samples stand the mean scores on the samples of each pattern.
+    Behind the scores of the test samples stand the mean scores on the samples of each pattern.
     """
 
     mean: Floats  # (m,)
     pattern: Ints  # (m,)
 
     def settle(self, F: Floats) -> Floats:
-        """Turn combined scores (1, size + patterns, m) into (1, size, m), intercepts included.
+        """Turn combined scores (1, m, size + patterns) into (1, m, size), intercepts included.
 
-        A combination of weights has a different mean score on the samples of each column, and the
-        intercept of a column makes the residuals on its own samples sum to zero.
+        A combination of weights has a different mean score on the samples of each target, and the
+        intercept of a target makes the residuals on its own samples sum to zero.
         """
         size = self.rows.shape[1]
-        offsets = F[:, size + self.pattern, np.arange(len(self.pattern))]
-        return np.asarray(F[:, :size] + (self.mean - offsets)[:, None])
+        offsets = F[:, np.arange(len(self.pattern)), size + self.pattern]
+        return np.asarray(F[..., :size] + (self.mean - offsets)[..., None])
 
 
 def training_rows(n: int, fold: Fold) -> Ints:
@@ -280,6 +360,18 @@ def is_partition(n: int, folds: Sequence[Fold]) -> bool:
         return False
     seen = np.concatenate([test for _, test in folds])
     return len(seen) == n and len(np.unique(seen)) == n
+
+
+def sort_by_fold(folds: Sequence[Fold], n: int) -> tuple[Ints, list[Fold]]:
+    """Return the order of n rows by the fold that tests them, and the folds of rows in that order.
+
+    If the test parts are not a partition, the order is that of the rows.
+    """
+    if not is_partition(n, folds):
+        return np.arange(n), list(folds)
+    order = np.concatenate([test for _, test in folds])
+    ends = np.cumsum([len(test) for _, test in folds])
+    return order, [(None, part) for part in np.split(np.arange(n), ends[:-1])]
 
 
 def counted(folds: Sequence[Fold], advance: Callable[[int], Any]) -> Iterator[Fold]:

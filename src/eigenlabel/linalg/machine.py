@@ -1,14 +1,14 @@
-"""The memory and the cores that this process may use, including the limits of containers.
+"""What the machine has left for a process: memory, cores, and checks that arrays fit."""
 
-Limits are read from the system, from control groups (Linux containers, versions 1 and 2) and from
-resource limits (``ulimit``). A limit that a system does not report does not count.
-"""
-
+import importlib
+import importlib.util
 import math
 import os
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path("/")  # of the file system with proc and sys
 PAUSE = 3e-4  # seconds between two counts of the running programs
@@ -158,3 +158,70 @@ def _own_running() -> int:
         text = "".join(_lines(task / "stat"))
         own += text.rpartition(")")[2].split()[:1] == ["R"]  # the name may contain any character
     return max(1, own)
+
+
+# Square arrays of one exact fit: the Gram matrix, a scaled one and its Cholesky factor; if that is
+# singular, its eigenvectors and LAPACK's workspace. Measured by benchmarks/bench_memory.py.
+ARRAYS = 5
+
+ADVICE = (
+    "Use solver='krylov', eigenlabel.MEKA in front of a linear method for kernels, fewer samples, "
+    "or fewer features (feature hashing, feature selection)."
+)
+
+
+def readable(size: float) -> str:
+    """Format a number of bytes in the largest suitable unit, such as 640 KiB or 1.5 GiB."""
+    units = ("bytes", "KiB", "MiB", "GiB", "TiB")
+    for power, unit in enumerate(units):
+        if size < 1000 * 1024**power or unit == units[-1]:
+            break
+    return f"{size / 1024**power:.3g} {unit}"
+
+
+def exact_memory(p: int, arrays: float = ARRAYS) -> float:
+    """Return the bytes of ``arrays`` p x p arrays of float64, by default those of one exact fit."""
+    return arrays * 8.0 * p * p
+
+
+def check_memory(
+    p: int,
+    what: str,
+    advice: str = ADVICE,
+    limit: float | None = None,
+    arrays: float = ARRAYS,
+) -> None:
+    """Raise MemoryError if ``arrays`` p x p arrays do not fit in ``limit`` bytes.
+
+    The default limit is the memory that the process can still use.
+    """
+    limit, needed = memory_limit() if limit is None else limit, exact_memory(p, arrays)
+    if needed > limit:
+        raise MemoryError(
+            f"The {what} needs about {readable(needed)} for its {p} x {p} matrices, but the limit "
+            f"is {readable(limit)} (max_memory, or the free memory by default). {advice}"
+        )
+
+
+def reset_peak_memory() -> None:
+    """Start counting the peak memory of the process again, if the operating system allows it."""
+    try:
+        (ROOT / "proc/self/clear_refs").write_text("5", encoding="ascii")
+    except OSError:
+        return
+
+
+def peak_memory() -> float | None:
+    """Return the peak memory of the process in MiB, or None if it is unknown.
+
+    On Linux the count starts at the last :func:`reset_peak_memory`.
+    """
+    lines = (line.split() for line in _lines(ROOT / "proc/self/status"))
+    found = next((words[1] for words in lines if words[:1] == ["VmHWM:"]), None)
+    if found is not None:
+        return round(int(found) / 2**10, 1)
+    if importlib.util.find_spec("resource") is None:  # on Windows
+        return None
+    resource: Any = importlib.import_module("resource")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return float(peak) / (2**20 if sys.platform == "darwin" else 2**10)

@@ -21,6 +21,7 @@ from eigenlabel.linalg.threads import adapt_threads
 TILE = 512  # rows and columns of a tile that stays in the cache while it is transposed
 PIECE = 2**12  # rows that are summed in the precision of the data
 PARALLEL = 2**24  # multiplications from which threads make a sparse product faster
+WIDE = 128  # columns from which a product by rows is faster than one that writes to all rows
 
 
 def is_sparse(A: Matrix) -> bool:
@@ -71,6 +72,19 @@ def row_blocks(length: int, width: int) -> Iterator[slice]:
         yield slice(start, min(length, start + step))
 
 
+def consecutive_rows(X: Matrix, rows: slice) -> Matrix:
+    """Return rows start to stop of X; those of a CSR matrix are copied without a search.
+
+    Equivalent to ``X[rows]``, which looks at the column of every entry of a sparse matrix.
+    """
+    if not is_sparse(X):
+        return X[rows]
+    stored = slice(X.indptr[rows.start], X.indptr[rows.stop])
+    indptr = X.indptr[rows.start : rows.stop + 1] - X.indptr[rows.start]
+    shape = (rows.stop - rows.start, X.shape[1])
+    return type(X)((X.data[stored], X.indices[stored], indptr), shape=shape)
+
+
 def less_outer(A: Floats, x: Floats, w: float, t: Floats | None = None) -> Floats:
     """Compute ``A - w x t'`` in place, by strips; t is x by default."""
     t = x if t is None else t
@@ -108,13 +122,17 @@ def sparse_product(A: Matrix, B: Floats) -> Floats:
     """Return A B for a sparse A; large products use all cores, as scipy releases the GIL.
 
     CSR matrices are split by rows. A product with a CSC matrix writes to all rows, so that the
-    columns of B are split.
+    columns of B are split. If B is wide, a CSC matrix becomes CSR first, so that each row of the
+    product is written once, unless its copy would take more memory than the product.
     """
-    threads = n_threads()
-    if threads == 1 or A.nnz * B.shape[1] < PARALLEL:
+    copied = A.nnz * (A.dtype.itemsize + A.indices.itemsize)
+    if A.format == "csc" and B.shape[1] >= WIDE and copied <= A.shape[0] * B.shape[1] * 8:
+        A = A.tocsr()
+    threads = 1 if A.nnz * B.shape[1] < PARALLEL else n_threads()
+    if threads == 1:
         return np.asarray(A @ B)
     out = np.empty((A.shape[0], B.shape[1]), dtype=np.result_type(A.dtype, B.dtype))
-    by_rows = A.format == "csr"
+    by_rows, step = A.format == "csr", max(1, STRIP_NUMBERS // max(1, B.shape[1]))
     if by_rows:  # parts with equal numbers of stored values
         cuts = np.searchsorted(A.indptr, np.linspace(0, A.nnz, threads + 1)[1:-1])
         ends = [0, *cuts, A.shape[0]]
@@ -122,11 +140,13 @@ def sparse_product(A: Matrix, B: Floats) -> Floats:
         ends = [B.shape[1] * k // threads for k in range(threads + 1)]
 
     def part(k: int) -> None:
-        cut = slice(ends[k], ends[k + 1])
-        if by_rows:
-            out[cut] = A[cut] @ B
-        else:
+        if not by_rows:
+            cut = slice(ends[k], ends[k + 1])
             out[:, cut] = A @ np.ascontiguousarray(B[:, cut])
+            return
+        for start in range(ends[k], ends[k + 1], step):  # products that stay in the cache
+            cut = slice(start, min(start + step, ends[k + 1]))
+            out[cut] = A[cut] @ B
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(part, range(threads)))
@@ -224,14 +244,18 @@ class CentredOperator:
             out[rows] = self._dense(rows) @ B
         return out
 
+    def toarray(self) -> Floats:
+        """Return Xc itself as a new dense array."""
+        if is_sparse(self._X):
+            return np.asarray(self._X.toarray() - self._rest, dtype=float)
+        return np.asarray(self._dense(slice(None)), dtype=float)
+
     def rmatmat(self, A: Floats) -> Floats:
         """Return Xc'A; nnz(X) operations for each column."""
         if is_sparse(self._X):
             product = sparse_product(self._X.T, A)
-            rest, sums = self._rest.astype(product.dtype)[:, None], column_sums(A)
-            for rows in row_blocks(*product.shape):
-                product[rows] -= rest[rows] * sums.astype(product.dtype)
-            return product
+            rest, sums = self._rest.astype(product.dtype), column_sums(A).astype(product.dtype)
+            return less_outer(product, rest, 1.0, sums)
         out = np.zeros((self.shape[1], A.shape[1]))
         for rows in row_blocks(*self.shape):
             out += self._dense(rows).T @ A[rows]

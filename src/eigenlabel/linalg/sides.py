@@ -19,7 +19,7 @@ from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.factors.exact import ExactSampleFactor
 from eigenlabel.linalg.factors.protocol import SampleFactor, Side, TopSubspace
 from eigenlabel.linalg.factors.solution import Shortfall
-from eigenlabel.linalg.memory import exact_memory
+from eigenlabel.linalg.machine import exact_memory
 from eigenlabel.linalg.numerics import descending_eigh, fix_signs, positive_count, positive_qr
 from eigenlabel.linalg.operators import CentredOperator, row_blocks
 

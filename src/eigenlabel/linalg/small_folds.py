@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eigenlabel.linalg._types import Floats, Ints
-from eigenlabel.linalg.heldout import Fold, FoldBlock, Pairs
+from eigenlabel.linalg.heldout import Fold, FoldBlock, Shifted
 from eigenlabel.linalg.numerics import BLOCK_BYTES
 from eigenlabel.linalg.solvers.shifted import SAFE
 
@@ -76,19 +76,24 @@ class SmallFolds(FoldBlock):
         right = scale * (Ut @ RT) + big[..., None] * (Ut @ self.PT)
         return np.asarray(U @ np.linalg.solve(E, right))
 
-    def evaluate(self, pairs: Pairs) -> tuple[dict[int, Floats], Floats]:
-        """Return scores and inner products; each shift is a small solve for each fold."""
-        solved = {i: self._residuals(i) for i in sorted({i for pair in pairs for i in pair})}
-        scores = {i: (self.T - z) / self.root[..., None] for i, z in solved.items()}
-        return scores, np.stack([self._inner(i, j, solved[i], solved[j]) for i, j in pairs])
+    def shifted(self, indices: Sequence[int]) -> list[Shifted]:
+        """Return the scores of some shifts; each is a small solve for each fold."""
+        found = []
+        for i in indices:
+            z = self._residuals(i)
+            scores = (self.T - z) / self.root[..., None]
+            found.append(Shifted(i, np.swapaxes(scores, 1, 2), z))
+        return found
 
     def _inverse(self, i: int) -> Floats:
         if np.isinf(self.shifts[i]):
             return np.full_like(self.lam, 1 / self.total)
         return 1 / (self.lam + self.total * self.shifts[i])
 
-    def _inner(self, i: int, j: int, za: Floats, zb: Floats) -> Floats:
-        d = self._inverse(i) * self.lam * self._inverse(j)
+    def inner(self, a: Shifted, b: Shifted) -> Floats:
+        """Return the inner products of two shifts from their residuals."""
+        za, zb = a.products, b.products
+        d = self._inverse(a.index) * self.lam * self._inverse(b.index)
         Qd = self.Q * d
         B = Qd @ self.QtT  # (folds, size, m)
         zat = np.swapaxes(za, 1, 2)

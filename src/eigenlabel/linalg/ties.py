@@ -120,7 +120,7 @@ def same_as_next(ordered: Floats, slack: Floats) -> Any:
     return same & (part[..., 1:] == part[..., :-1])
 
 
-def _score_share(dtype: Any) -> float:
+def score_share(dtype: Any) -> float:
     """Return the relative error of scores: float64 has digits to spare, float32 has none."""
     return max(UNITS * precision(dtype), ACCURACY)
 
@@ -131,25 +131,34 @@ def score_rounding(scores: Floats) -> Rounding:
     Scores are sums whose terms are about as large as the score or, near zero, as the median score.
     The largest score says nothing about the errors of the others.
     """
-    share = _score_share(scores.dtype)
+    share = score_share(scores.dtype)
     size = np.abs(np.where(np.isfinite(scores), scores, 0.0))
     typical = np.median(size, axis=-1, keepdims=True) if size.shape[-1] else 0.0
     return Rounding(share * np.asarray(typical, dtype=float), share)
 
 
-def same_scores(ordered: Floats) -> Any:
+def finite_size(values: Floats) -> Floats:
+    """Return absolute values, and zero for infinite ones."""
+    return np.abs(np.where(np.isfinite(values), values, 0.0))
+
+
+def typical_size(ordered: Floats) -> Floats:
+    """Return the larger absolute quartile (...,) of sorted scores (..., n)."""
+    n = ordered.shape[-1]
+    return finite_size(ordered[..., [n // 4, 3 * n // 4]]).max(axis=-1) if n else np.zeros(())
+
+
+def same_scores(ordered: Floats, share: float | None = None) -> Any:
     """Return where descending scores (..., n) equal the next one (..., n - 1), up to rounding.
 
     A threshold between two such scores would decide by their last digits. The bound is that of
-    ``score_rounding``, but with the larger quartile, which is known for sorted scores.
+    ``score_rounding``, but with the larger quartile, which is known for sorted scores. ``share``
+    is the relative error of the scores, by default that of their type.
     """
-    n = ordered.shape[-1]
-    share = _score_share(ordered.dtype)
-    size = np.abs(np.where(np.isfinite(ordered), ordered, 0.0))
-    typical = np.maximum(size[..., n // 4, None], size[..., 3 * n // 4, None])
+    size = finite_size(ordered)
     slack = np.maximum(size[..., 1:], size[..., :-1])
-    slack += typical
-    slack *= share
+    slack += typical_size(ordered)[..., None]
+    slack *= score_share(ordered.dtype) if share is None else share
     return same_as_next(ordered, slack)
 
 

@@ -5,8 +5,8 @@ import pytest
 from eigenlabel.linalg.factors import factorise as choosing
 from eigenlabel.linalg.factors.covariance import CovarianceFactor
 from eigenlabel.linalg.factors.factorise import factorise
+from eigenlabel.linalg.factors.gram import LinearGramFactor
 from eigenlabel.linalg.factors.krylov import KrylovFactor
-from eigenlabel.linalg.factors.linear_gram import LinearGramFactor
 from eigenlabel.linalg.operators import CentredOperator
 
 

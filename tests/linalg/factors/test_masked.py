@@ -10,7 +10,7 @@ from eigenlabel.linalg.factors.gram import GramFactor
 from eigenlabel.linalg.factors.krylov import KrylovFactor
 from eigenlabel.linalg.factors.masked import MaskedFactor
 from eigenlabel.linalg.operators import CentredOperator
-from helpers import masked_intercept, masked_ridge
+from helpers import evaluate_folds, masked_intercept, masked_ridge
 
 ROUTES = ("gram", "covariance", "krylov")
 
@@ -143,18 +143,22 @@ def test_held_out_scores_are_those_of_a_fit_to_the_rest(rng, observed, route, we
         train = np.setdiff1d(np.arange(30), test) if given is None else given
         part = None if w is None else w[train]
         weights = [masked_ridge(X[train], T[train], M[train], s, part, centre) for s in shifts[:2]]
-        scores, inner = block.evaluate(pairs)
+        scores, inner = evaluate_folds(block, pairs)
+
+        def settle(F, block=block):
+            return block.settle(np.swapaxes(F, 1, 2))[0].T
+
         for i, (U, b) in enumerate(weights):
-            np.testing.assert_allclose(block.settle(scores[i])[0], X[test] @ U + b, atol=1e-8)
+            np.testing.assert_allclose(settle(scores[i]), X[test] @ U + b, atol=1e-8)
         np.testing.assert_allclose(inner[0, 0], weights[0][0].T @ weights[1][0], atol=1e-8)
         # Combinations of columns with different samples have intercepts of their own.
         C = rng.standard_normal((5, 5))
         U = weights[0][0] @ C
         b = masked_intercept(X[train], T[train], M[train], U, part) if centre else 0.0
         known = M[train].any(axis=0)
-        found = block.settle(scores[0] @ C)[0]
+        found = settle(scores[0] @ C)
         np.testing.assert_allclose(found[:, known], (X[test] @ U + b)[:, known], atol=1e-8)
-        flat = block.settle(scores[2])[0]
+        flat = settle(scores[2])
         expected = masked_intercept(X[train], T[train], M[train], 0 * U, part) if centre else 0.0
         np.testing.assert_allclose(flat, np.broadcast_to(expected, flat.shape), atol=1e-10)
 

@@ -7,7 +7,7 @@ from eigenlabel.linalg import operators
 from eigenlabel.linalg.factors.krylov import KrylovFactor
 from eigenlabel.linalg.operators import CentredOperator
 from eigenlabel.linalg.solvers import conjugate_gradients
-from eigenlabel.linalg.solvers.conjugate_gradients import shifted_cg
+from eigenlabel.linalg.solvers.conjugate_gradients import preconditioned_cg, shifted_cg
 from helpers import with_spectrum
 
 SHIFTS = [1e-3, 10.0, 0.1, 1e-3]  # neither sorted nor distinct
@@ -46,3 +46,13 @@ def test_shifted_cg_is_its_definition(rng):
         np.testing.assert_allclose((X.T @ X + s * np.eye(6)) @ x[k], B, atol=1e-10)
     assert residuals.max() <= 1e-12
     assert steps <= 8  # one for each distinct eigenvalue, but for rounding
+
+
+def test_a_target_without_curvature_stays_at_zero():
+    A, B = np.diag([2.0, 0.0]), np.array([[0.0, 1.0], [1.0, 0.0]])  # A B[:, 0] = 0
+    x, residuals, steps = preconditioned_cg(
+        lambda P: A @ P, B, np.zeros(2), lambda R, shifts: R, 1e-12, 50
+    )
+    np.testing.assert_allclose(x, [[0.0, 0.5], [0.0, 0.0]])
+    np.testing.assert_allclose(residuals, [1.0, 0.0])
+    assert steps == 1

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from eigenlabel.linalg.numerics import rank_tolerance
-from eigenlabel.linalg.solvers import shifted as ridge
+from eigenlabel.linalg.solvers import shifted
 from eigenlabel.linalg.solvers.shifted import (
     SAFE,
     ReducedSystem,
     ShiftedSystem,
     _spectral_bound,
     diagonalise,
+    smallest_eigenvectors,
     tridiagonalise,
 )
 
@@ -119,23 +120,75 @@ def test_extremes_of_nearly_equal_eigenvalues(monkeypatch, rng):
     M = np.eye(60) + 1e-14 * np.diag(rng.standard_normal(60))
     np.testing.assert_allclose(tridiagonalise(M).extremes(), (1, 1), rtol=1e-12)
     full, _ = with_spectrum(np.linspace(1, 3, 12), rng)
-    original = ridge.sl.eigvalsh_tridiagonal
+    original = shifted.sl.eigvalsh_tridiagonal
 
     def fails(*args, **kwargs):
         if "select" in kwargs:
             raise np.linalg.LinAlgError("did not converge")
         return original(*args, **kwargs)
 
-    monkeypatch.setattr(ridge.sl, "eigvalsh_tridiagonal", fails)
+    monkeypatch.setattr(shifted.sl, "eigvalsh_tridiagonal", fails)
     np.testing.assert_allclose(tridiagonalise(full).extremes(), (1, 3), rtol=1e-12)
 
 
 def test_large_matrices_have_the_same_eigenvectors(monkeypatch, rng):
     M = rng.standard_normal((20, 20))
     M = M @ M.T
-    few, Q = ridge.eigenvectors(M.copy())
-    monkeypatch.setattr(ridge, "WORKSPACE", 10)
-    many, P = ridge.eigenvectors(M.copy())
+    few, Q = shifted.eigenvectors(M.copy())
+    monkeypatch.setattr(shifted, "WORKSPACE", 10)
+    many, P = shifted.eigenvectors(M.copy())
     np.testing.assert_allclose(many, few, rtol=1e-10)
     np.testing.assert_allclose((P * many) @ P.T, M, atol=1e-12 * few[-1])
     np.testing.assert_allclose(np.abs(P.T @ Q), np.eye(20), atol=1e-8)
+
+
+@pytest.mark.parametrize("p", [1, 2, 7])
+@pytest.mark.parametrize("together", [1, 10**6])
+def test_columns_solved_together_or_one_by_one_solve_the_tridiagonal_equations(
+    rng, p, together, monkeypatch
+):
+    monkeypatch.setattr(shifted, "TOGETHER", together)
+    X, R, shifts = rng.standard_normal((9, p)), rng.standard_normal((p, 3)), [0.1, 2.0]
+    reduction = tridiagonalise(X.T @ X)
+    J = np.diag(reduction.diagonal)
+    J += np.diag(reduction.off_diagonal, 1) + np.diag(reduction.off_diagonal, -1)
+    found = reduction.solve(R, shifts)
+    for k, s in enumerate(shifts):
+        np.testing.assert_allclose(found[:, k], np.linalg.solve(J + s * np.eye(p), R), rtol=1e-8)
+
+
+def test_eigenvectors_of_the_tridiagonal_matrix(rng):
+    X = rng.standard_normal((9, 6))
+    reduction = tridiagonalise(X.T @ X)
+    lam, Q = reduction.eigenvectors()
+    np.testing.assert_allclose(lam, np.linalg.eigvalsh(X.T @ X), rtol=1e-10)
+    np.testing.assert_allclose(reduction.apply(Q), Q * lam, atol=1e-10)
+    assert tridiagonalise(np.array([[4.0]])).eigenvectors()[0] == [4.0]
+
+
+def test_scaling_is_tried_only_where_it_can_help(rng, monkeypatch):
+    calls = []
+    original = shifted._scaled_cholesky_solve
+
+    def spy(*arguments):
+        calls.append(1)
+        return original(*arguments)
+
+    monkeypatch.setattr(shifted, "_scaled_cholesky_solve", spy)
+    X = rng.standard_normal((9, 6))
+    X[:, 5] = X[:, 4]  # singular, and no scale of the features changes that
+    shifts = [0.0, 1.0, 2.0, 3.0, 4.0]
+    found = ShiftedSystem(X.T @ X).solve(X.T, shifts)
+    assert calls == []
+    np.testing.assert_allclose(found[0], np.linalg.pinv(X), atol=1e-10)
+    Z = rng.standard_normal((9, 6)) * np.logspace(0, 6, 6)
+    ShiftedSystem(Z.T @ Z).solve(Z.T, shifts)
+    assert calls
+
+
+@pytest.mark.parametrize("k", [1, 3, 6])
+def test_the_smallest_eigenvectors_are_those_of_a_full_decomposition(rng, k):
+    M, Q = with_spectrum(np.array([-2.0, 0.0, 1.0, 1.5, 7.0, 9.0]), rng)
+    lam, V = smallest_eigenvectors(M, k)
+    np.testing.assert_allclose(lam, np.linalg.eigvalsh(M)[:k], atol=1e-12)
+    np.testing.assert_allclose(V @ V.T, Q[:, :k] @ Q[:, :k].T, atol=1e-10)

@@ -1,1 +1,1 @@
-"""Factors of the training data: one protocol, and one class in each file."""
+"""Factors of training data: one protocol, and one file for each kind of factor."""

@@ -1,22 +1,35 @@
-"""The n x n side of a kernel: dual coefficients."""
+"""The n x n side: ridge regressions in dual coefficients, of any kernel or of wide linear data."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.linalg as sl
 
 from eigenlabel.linalg._types import Floats, Ints
-from eigenlabel.linalg.factors.dual import orthonormalise_dual
 from eigenlabel.linalg.factors.exact import ExactSampleFactor
-from eigenlabel.linalg.factors.protocol import Product
+from eigenlabel.linalg.factors.protocol import Factor, Product
 from eigenlabel.linalg.gram_matrices import centre_gram, scaled_gram, weighted_gram
 from eigenlabel.linalg.heldout import Fold, FoldBlock, Pairs, counted, gram_fold
-from eigenlabel.linalg.numerics import rank_tolerance
+from eigenlabel.linalg.numerics import positive_qr, rank_tolerance
 from eigenlabel.linalg.operators import CentredOperator, total_weight
 from eigenlabel.linalg.row_space import RowSpace, principal_axes
 from eigenlabel.linalg.sides import ExactSide
 from eigenlabel.linalg.solvers.shifted import diagonalise
 from eigenlabel.linalg.ties import precision
+
+
+def orthonormalise_dual(factor: Factor, directions: Floats) -> tuple[Floats, Floats]:
+    """Return an orthonormal basis of dual coefficients C, exported, and R with ``C = basis R``.
+
+    ``R'R = C'M C`` with M the metric of the factor. R is found through a square root of C'M C: a
+    Cholesky factor would break down on rounding.
+    """
+    lam, E = np.linalg.eigh(factor.inner(directions, directions))
+    _, R = positive_qr((E * np.sqrt(np.maximum(lam, 0))).T)
+    basis = np.asarray(sl.solve_triangular(R, directions.T, trans="T").T)
+    return factor.export(basis), R
 
 
 class GramFactor(ExactSampleFactor):
@@ -181,3 +194,58 @@ class GramFactor(ExactSampleFactor):
             axes = axes - axes.mean(axis=0)
         lengths = np.sqrt(values)
         return RowSpace(values, axes, lengths, self.axis_floor, lambda: axes * lengths)
+
+
+class LinearGramFactor(GramFactor):
+    """Linear ridge regressions through the Gram matrix ``Xc Xc'``: weights are ``Xc'c``.
+
+    Parameters
+    ----------
+    operator : the centred data
+    centre : whether there is an intercept without penalty
+    K : (n, n) Gram matrix of the operator, computed if None (n^2 d), else overwritten
+    rows : rows of the operator that the factor is for, if not all
+    """
+
+    def __init__(
+        self,
+        operator: CentredOperator,
+        centre: bool = True,
+        K: Floats | None = None,
+        rows: Ints | None = None,
+    ) -> None:
+        weights = operator.weights
+        super().__init__(
+            operator.gram() if K is None else K,
+            weights if weights is None or rows is None else weights[rows],
+            centre,
+            operator.dtype,
+            operator.shape[1],
+            overwrite=True,
+        )
+        self.axis_floor = 0.0  # of a linear kernel the rank rule of the data is enough
+        self._source, self._rows = operator, rows
+
+    @cached_property
+    def operator(self) -> CentredOperator:
+        """The centred data of the factor's own rows; these are copied when first needed."""
+        if self._rows is None:
+            return self._source
+        return self._source.recentred(self._rows, self.centre)
+
+    @property
+    def origin(self) -> Floats:
+        """The mean (d,) of the features."""
+        return self.operator.mean
+
+    def export(self, c: Floats) -> Floats:
+        """Return the weights ``Xc'c`` (d, k)."""
+        return self.operator.rmatmat(c)
+
+    def orthonormalise(self, directions: Floats) -> tuple[Floats, Floats]:
+        """Return the QR decomposition of the weights, see :class:`Factor`."""
+        return Factor.orthonormalise(self, directions)
+
+    def _part(self, rows: Ints) -> GramFactor:
+        whole = rows if self._rows is None else self._rows[rows]
+        return LinearGramFactor(self._source, self.centre, self.K[np.ix_(rows, rows)], whole)

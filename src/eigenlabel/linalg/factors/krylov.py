@@ -1,21 +1,114 @@
-"""Linear ridge regressions from products alone, when neither n x n nor d x d fits in memory."""
+"""Ridge regressions of linear data by products alone, and held-out scores of iterative solvers."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.cells import Cells, MaskedOperator
-from eigenlabel.linalg.factors.bounds import Bounds
-from eigenlabel.linalg.factors.folds import heldout_by_solving
 from eigenlabel.linalg.factors.protocol import Factor, Product, SampleFactor
-from eigenlabel.linalg.factors.solution import Solution
-from eigenlabel.linalg.heldout import Fold, FoldBlock, Pairs
+from eigenlabel.linalg.factors.solution import Shortfall, Solution
+from eigenlabel.linalg.heldout import (
+    Fold,
+    FoldBlock,
+    Pairs,
+    SolvedFold,
+    counted,
+    training_rows,
+)
+from eigenlabel.linalg.machine import readable
 from eigenlabel.linalg.operators import CentredOperator, total_weight
 from eigenlabel.linalg.sides import ProductSide
 from eigenlabel.linalg.solvers.conjugate_gradients import Normal, diagonal_cg, shifted_cg
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """When a solver stops, and how much memory it may use.
+
+    Attributes
+    ----------
+    tol : a solve stops at residuals ``|b - (A + s) x| <= tol |b|``
+    max_iter : upper bound on the number of iterations
+    max_memory : upper bound on the bytes of the arrays of a solve, its result included; targets
+        are solved in groups if necessary
+    """
+
+    tol: float = 1e-6
+    max_iter: int = 1000
+    max_memory: float = float("inf")
+
+    def group(self, m: int, answer: float, work: float) -> int:
+        """Return how many of m columns fit at once.
+
+        ``answer`` is the number of bytes of the result, ``work`` that of one column in a solve.
+        """
+        room = self.max_memory - answer
+        if room < work:
+            raise MemoryError(
+                f"A Krylov solve needs {readable(answer + work)}, of which {readable(answer)} for "
+                f"the answer; max_memory, by default the machine's, has {readable(self.max_memory)}"
+                " for it. Use fewer shifts, targets or features at once."
+            )
+        return int(min(max(m, 1), room / work))
+
+    def shortfall(self, residuals: Floats, n_iter: int) -> Shortfall | None:
+        """Return the shortfall of a solve, or None if all residuals are within ``tol``."""
+        worst = float(residuals.max(initial=0.0))
+        if worst <= self.tol:
+            return None
+        limit = "" if n_iter < self.max_iter else f", max_iter = {self.max_iter}"
+        advice = "Raise tol" if n_iter < self.max_iter else "Raise max_iter or tol"
+        return Shortfall(
+            worst,
+            self.tol,
+            f"Conjugate gradients stopped after {n_iter} iterations{limit} at a relative "
+            f"residual of {worst:.2g}, tol = {self.tol:.2g}. {advice}, use larger penalties, "
+            "or scale the features.",
+        )
+
+
+def heldout_by_solving(
+    factor: SampleFactor,
+    T: Floats,
+    folds: Sequence[Fold],
+    shifts: Sequence[float],
+    pairs: Pairs,
+    advance: Callable[[int], Any],
+) -> list[FoldBlock]:
+    """Solve each training part for all shifts; see :meth:`SampleFactor.heldout`."""
+    return [_solved_fold(factor, T, fold, shifts, pairs) for fold in counted(folds, advance)]
+
+
+def _solved_fold(
+    factor: SampleFactor, T: Floats, fold: Fold, shifts: Sequence[float], pairs: Pairs
+) -> SolvedFold:
+    train, test = training_rows(T.shape[0], fold), fold[1]
+    part, predict = factor.fold(train, test)
+    solution, solved = solve_finite(part, T[train], shifts)
+    mean = part.target_means(T[train])
+    flat = np.broadcast_to(mean[None, :, None], (1, len(mean), len(test)))
+    scores = [(predict(c) + mean).T[None] for c in solution.coefficients]
+    scores += [flat] * (len(shifts) - len(scores))
+    inner = {(i, j): part.inner(solved[i], solved[j])[None] for i, j in set(pairs)}
+    return SolvedFold(test[None], scores, inner, shortfall=solution.shortfall)
+
+
+def solve_finite(
+    factor: SampleFactor, T: Floats, shifts: Sequence[float]
+) -> tuple[Solution, list[Floats]]:
+    """Solve for the finite shifts; return the solution, and the coefficients of all shifts.
+
+    For an infinite shift, which must be the last, the limit of ``s ridge(s)`` is returned.
+    """
+    finite = [s for s in shifts if np.isfinite(s)]
+    solution = factor.solve(T, finite)
+    limit = [factor.gradient(T)] if len(finite) < len(shifts) else []
+    return solution, [*solution.coefficients, *limit]
+
 
 ROUGH = 1e-5  # residuals that float32 reaches
 System = Callable[[slice], tuple[Normal, Floats]]  # products and right sides of some columns

@@ -7,7 +7,7 @@ import numpy as np
 
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.cells import NEVER, Cells
-from eigenlabel.linalg.factors.folds import solve_finite
+from eigenlabel.linalg.factors.krylov import solve_finite
 from eigenlabel.linalg.factors.protocol import Product, SampleFactor, Side
 from eigenlabel.linalg.factors.solution import Solution
 from eigenlabel.linalg.heldout import (
@@ -133,10 +133,11 @@ class MaskedFactor(SampleFactor):
         train, test = training_rows(T.shape[0], fold), fold[1]
         part, predict = self.fold(train, test)
         solution, solved = solve_finite(part, T[train], shifts)
-        below = part.cells.n_patterns
-        scores = dict.fromkeys(range(len(shifts)), np.zeros((1, len(test) + below, T.shape[1])))
-        for i, c in enumerate(solution.coefficients):
-            scores[i] = np.vstack([predict(c), part.pattern_scores(c)])[None]
+        scores = [
+            np.vstack([predict(c), part.pattern_scores(c)]).T[None] for c in solution.coefficients
+        ]
+        zero = np.zeros((1, T.shape[1], len(test) + part.cells.n_patterns))
+        scores += [zero] * (len(shifts) - len(scores))
         inner = {(i, j): part.inner(solved[i], solved[j])[None] for i, j in set(pairs)}
         mean, pattern = part.target_means(T[train]), part.cells.pattern
         return MaskedFold(test[None], scores, inner, mean, pattern, shortfall=solution.shortfall)

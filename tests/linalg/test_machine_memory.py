@@ -7,13 +7,13 @@ import pytest
 from sklearn.model_selection import RepeatedKFold
 
 from eigenlabel import LPP, MLSI, SharedSubspaceClassifier, SharedSubspaceClassifierCV
-from eigenlabel.estimators.subspace import grid, tuned
-from eigenlabel.linalg import memory, operators
+from eigenlabel.estimators.subspace import grid, heldout
+from eigenlabel.linalg import machine, operators
 from eigenlabel.linalg.factors.covariance import CovarianceFactor
+from eigenlabel.linalg.factors.gram import LinearGramFactor
 from eigenlabel.linalg.factors.krylov import KrylovFactor
-from eigenlabel.linalg.factors.linear_gram import LinearGramFactor
 from eigenlabel.linalg.heldout import tuning_arrays
-from eigenlabel.linalg.memory import check_memory
+from eigenlabel.linalg.machine import check_memory
 
 
 def problem(rng, n, d, m=3):
@@ -49,7 +49,7 @@ def _singular(X, Y):
 
 
 def test_five_arrays_must_fit(monkeypatch):
-    monkeypatch.setattr(memory, "memory_limit", lambda: 5 * 8.0 * 100**2)
+    monkeypatch.setattr(machine, "memory_limit", lambda: 5 * 8.0 * 100**2)
     check_memory(100, "problem")
     with pytest.raises(MemoryError, match="101 x 101"):
         check_memory(101, "problem")
@@ -84,8 +84,8 @@ def test_auto_takes_products_before_memory_ends(rng, monkeypatch, shape):
         kinds.append(type(found := original(model, *args)))
         return found
 
-    original = tuned.factorise
-    monkeypatch.setattr(tuned, "factorise", factorise)
+    original = heldout.factorise
+    monkeypatch.setattr(heldout, "factorise", factorise)
     arrays = 7 + max(1, shape[0] / shape[1])
     room = arrays * 8 * 60**2
     grid = {"alphas": [0.1], "betas": [0.1, 1.0], "cv": 3}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from eigenlabel.linalg.factors.statistics import StatisticsFactor
+from eigenlabel.linalg.factors.covariance import StatisticsFactor
 from eigenlabel.linalg.operators import CentredOperator
 from eigenlabel.linalg.statistics import Statistics
 from helpers import ridge

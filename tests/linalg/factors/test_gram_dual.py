@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from eigenlabel.linalg.factors.dual import orthonormalise_dual
-from eigenlabel.linalg.factors.gram import GramFactor
+from eigenlabel.linalg.factors.gram import GramFactor, orthonormalise_dual
 
 
 def test_a_basis_is_orthonormal_in_the_metric_and_spans_the_directions(rng):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from eigenlabel.linalg.factors.covariance import CovarianceFactor
-from eigenlabel.linalg.factors.linear_gram import LinearGramFactor
+from eigenlabel.linalg.factors.gram import LinearGramFactor
 from eigenlabel.linalg.operators import CentredOperator
 
 
