@@ -58,12 +58,18 @@ ORACLES = {
     "precision_at_1": by_row,
     "precision_at_3": by_row,
     "precision_at_5": by_row,
+    "ndcg_at_3": by_row,
+    "ndcg_at_5": by_row,
     "f1_macro": by_column,
     "auc_macro": by_column,
     "label_average_precision": by_column,
     "hamming_loss": as_one_column,
     "f1_micro": as_one_column,
     "auc_micro": as_one_column,
+    "log_loss": as_one_column,
+    "brier_score": as_one_column,
+    "calibration_error": as_one_column,
+    "calibration_error_macro": by_column,
 }
 
 
@@ -72,7 +78,8 @@ ORACLES = {
 def test_metrics_see_observed_cells_alone(name, table, rng, weighted):
     Y, scores, decided = table
     metric = metrics.METRICS[name]
-    given = scores if metric.reads == "scores" else decided
+    given = {"scores": scores, "labels": decided, "probabilities": 1 / (1 + np.exp(-scores))}
+    given = given[metric.reads]
     w = rng.uniform(0.5, 2, len(Y)) if weighted else np.ones(len(Y))
     expected = ORACLES[name](Y, given, w, metric.function)
     found = metric.function(Y, given, sample_weight=w if weighted else None)
@@ -125,7 +132,9 @@ def test_a_table_worked_by_hand():
 
 def test_a_metric_of_nothing_is_nan():
     Y, given = np.full((3, 2), np.nan), np.ones((3, 2), dtype=int)
-    figures = metrics.evaluate(Y, given.astype(float), given)
+    scores = given.astype(float)
+    figures = metrics.evaluate(Y, scores, given, probabilities=scores, propensities=[0.5, 0.5])
+    assert set(figures) == set(metrics.METRICS)
     defined = {name for name, value in figures.items() if not np.isnan(value)}
     # Sums, which are zero over nothing; and 0/0, which is zero_division.
     assert defined == {"f1_micro", "labels_recalled_at_5"}

@@ -3,10 +3,19 @@ import re
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import sklearn.metrics as sk
 
 from eigenlabel import metrics
 from eigenlabel.metrics import METRICS, evaluate
+
+
+def expit(scores):
+    """Return probabilities; of sparse scores, those of stored cells."""
+    if sp.issparse(scores):
+        return sp.csr_array((expit(scores.data), scores.indices, scores.indptr), scores.shape)
+    return 1 / (1 + np.exp(-scores))
+
 
 # Hand-worked: 3 samples x 2 labels with an empty row, and an empty column in the label sets.
 Y = np.array([[1, 0], [1, 1], [0, 0]])
@@ -51,7 +60,7 @@ def test_weights_count_like_copies_and_rows_have_no_order(name, problem, rng):
     w = rng.integers(0, 4, len(Y))
     copies = rng.permutation(np.repeat(np.arange(len(Y)), w))
     metric = METRICS[name]
-    given = S if metric.reads == "scores" else P
+    given = {"scores": S, "labels": P, "probabilities": expit(S)}[metric.reads]
     weighted = metric.function(Y, given, sample_weight=w.astype(float))
     assert weighted == pytest.approx(metric.function(Y[copies], given[copies]), rel=1e-12)
 
@@ -59,7 +68,9 @@ def test_weights_count_like_copies_and_rows_have_no_order(name, problem, rng):
 def test_labels_have_no_order_by_default(problem, rng):
     Y, S, P, _ = problem
     shuffle = rng.permutation(Y.shape[1])
-    before, after = evaluate(Y, S, P), evaluate(Y[:, shuffle], S[:, shuffle], P[:, shuffle])
+    before = evaluate(Y, S, P, probabilities=expit(S))
+    other = Y[:, shuffle], S[:, shuffle], P[:, shuffle]
+    after = evaluate(*other, probabilities=expit(S[:, shuffle]))
     for name in before:
         if "_at_" not in name:  # ties go to the first label there
             assert after[name] == pytest.approx(before[name], rel=1e-12)
@@ -67,11 +78,39 @@ def test_labels_have_no_order_by_default(problem, rng):
 
 def test_evaluate_computes_the_metrics_of_the_arrays_passed(problem):
     Y, S, P, _ = problem
-    assert set(evaluate(Y, S, P)) == set(METRICS)
-    assert set(evaluate(Y, S)) == {n for n, m in METRICS.items() if m.reads == "scores"}
-    assert set(evaluate(Y, None, P)) == {n for n, m in METRICS.items() if m.reads == "labels"}
+    p, everything = metrics.label_propensities(Y), {"scores": S, "y_pred": P}
+    everything |= {"probabilities": expit(S), "propensities": p}
+    assert set(evaluate(Y, **everything)) == set(METRICS)
+
+    def reading(what, propensities):
+        return {n for n, m in METRICS.items() if m.reads == what and m.propensities <= propensities}
+
+    assert set(evaluate(Y, S)) == reading("scores", False)
+    assert set(evaluate(Y, S, propensities=p)) == reading("scores", True)
+    assert set(evaluate(Y, None, P)) == reading("labels", False)
+    assert set(evaluate(Y, None, probabilities=expit(S))) == reading("probabilities", False)
     assert evaluate(Y[:, :2], S[:, :2])["precision_at_5"] == metrics.precision_at_k(
         Y[:, :2], S[:, :2], 2
+    )
+
+
+def test_evaluate_of_sparse_scores_leaves_out_metrics_that_rank_all_labels(problem):
+    Y, S, _, w = problem
+    kept = sp.csr_array(np.where(S > 0, S, 0))
+    p = metrics.label_propensities(Y)
+    found = evaluate(
+        sp.csr_array(Y), kept, probabilities=expit(kept), propensities=p, sample_weight=w
+    )
+    assert set(found) == {n for n, m in METRICS.items() if m.sparse}
+    assert {n for n in found if METRICS[n].reads == "scores"} == {n for n in METRICS if "_at_" in n}
+    assert found["ndcg_at_3"] == metrics.ndcg_at_k(Y, kept, 3, sample_weight=w)
+    assert found["log_loss"] == pytest.approx(
+        metrics.log_loss(Y, expit(kept).toarray(), sample_weight=w), rel=1e-12
+    )
+    macro = metrics.calibration_error(Y, expit(kept), average="macro", sample_weight=w)
+    assert found["calibration_error_macro"] == pytest.approx(macro, rel=1e-12)
+    assert found["propensity_ndcg_at_5"] == metrics.propensity_ndcg_at_k(
+        Y, kept, 5, propensities=p, sample_weight=w
     )
 
 
@@ -81,13 +120,17 @@ def test_every_public_metric_is_registered():
         for n, f in inspect.getmembers(metrics, inspect.isfunction)
         if f.__module__.startswith(metrics.__name__)
     }
-    others = {"evaluate", "auc_per_label", "f1_from_counts", "hsic"}
-    assert public - others == {re.sub(r"_at_\d", "_at_k", n) for n in METRICS}
+    others = {"evaluate", "f1_from_counts", "hsic", "label_propensities", "reliability_bins"}
+    others |= {name for name in public if name.endswith("_per_label")}
+    variants = {"calibration_error_macro"}
+    assert public - others == {re.sub(r"_at_\d", "_at_k", n) for n in METRICS} - variants
 
 
 def test_every_metric_states_whether_greater_is_better(rng):
     Y = rng.uniform(size=(50, 6)) < 0.4
-    best, worst = evaluate(Y, np.where(Y, 1.0, -1.0), Y), evaluate(Y, np.where(Y, -1.0, 1.0), ~Y)
+    p = np.linspace(0.2, 0.8, 6)
+    best = evaluate(Y, np.where(Y, 1.0, -1.0), Y, probabilities=0.9 * Y, propensities=p)
+    worst = evaluate(Y, np.where(Y, -1.0, 1.0), ~Y, probabilities=0.9 * ~Y, propensities=p)
     for name, metric in METRICS.items():
         assert (best[name] > worst[name]) == metric.greater_is_better, name
 
@@ -108,6 +151,9 @@ def test_figures_at_five_by_their_names(rng):
         "label_f1_at_5": metrics.label_f1_at_k,
         "labels_recalled_at_5": metrics.labels_recalled_at_k,
         "precision_at_5": metrics.precision_at_k,
+        "ndcg_at_5": metrics.ndcg_at_k,
+        "propensity_precision_at_5": metrics.propensity_precision_at_k,
+        "propensity_ndcg_at_5": metrics.propensity_ndcg_at_k,
     }
     for name, function in names.items():
         metric = metrics.METRICS[name]

@@ -1,7 +1,8 @@
 """Metrics of multi-label predictions: arrays in, floats out.
 
 Label sets are compared by :func:`hamming_loss`, :func:`accuracy` and the F1 family, and the order
-of scores by the other metrics. The conventions are parameters of the functions:
+of scores by most other metrics. Probabilities are compared with what is true by :func:`log_loss`,
+:func:`brier_score` and :func:`calibration_error`. The conventions are parameters of the functions:
 
 * F1 with neither a positive nor a prediction (0/0) is ``zero_division``: 0 in Ji et al. (2008 and
   2010), 1 in some tables of Zhang and Zhou (2010).
@@ -16,6 +17,11 @@ of scores by the other metrics. The conventions are parameters of the functions:
 * Cells of ``y_true`` that are NaN are not observed. A metric uses the other cells only: it ranks
   the observed labels of a sample, or the observed samples of a label. Samples and labels without
   observed cells are left out of means.
+* Scores of metrics of the k best labels, and probabilities, may be sparse: the stored cells are the
+  labels that are predicted, also those with a stored zero. A label that is not stored is not among
+  the best ones, and its probability is 0. The cost depends on the number of stored cells only.
+* A sample without true labels has no nDCG; it counts as ``zero_division``, 0 in scikit-learn and
+  pyxclib.
 
 A mean over nothing is NaN.
 """
@@ -30,6 +36,12 @@ from eigenlabel.metrics.by_label import (
     label_recall_at_k,
     labels_recalled_at_k,
 )
+from eigenlabel.metrics.calibration import (
+    ReliabilityBins,
+    calibration_error,
+    calibration_error_per_label,
+    reliability_bins,
+)
 from eigenlabel.metrics.independence import hsic
 from eigenlabel.metrics.label_sets import (
     accuracy,
@@ -39,9 +51,21 @@ from eigenlabel.metrics.label_sets import (
     f1_samples,
     hamming_loss,
 )
+from eigenlabel.metrics.probabilities import (
+    brier_score,
+    brier_score_per_label,
+    log_loss,
+    log_loss_per_label,
+)
+from eigenlabel.metrics.propensity import (
+    label_propensities,
+    propensity_ndcg_at_k,
+    propensity_precision_at_k,
+)
 from eigenlabel.metrics.rankings import (
     average_precision,
     coverage,
+    ndcg_at_k,
     one_error,
     precision_at_k,
     ranking_accuracy,
@@ -52,11 +76,16 @@ from eigenlabel.metrics.table import METRICS, Metric, evaluate
 __all__ = [
     "METRICS",
     "Metric",
+    "ReliabilityBins",
     "accuracy",
     "auc_macro",
     "auc_micro",
     "auc_per_label",
     "average_precision",
+    "brier_score",
+    "brier_score_per_label",
+    "calibration_error",
+    "calibration_error_per_label",
     "coverage",
     "evaluate",
     "f1_from_counts",
@@ -68,10 +97,17 @@ __all__ = [
     "label_average_precision",
     "label_f1_at_k",
     "label_precision_at_k",
+    "label_propensities",
     "label_recall_at_k",
     "labels_recalled_at_k",
+    "log_loss",
+    "log_loss_per_label",
+    "ndcg_at_k",
     "one_error",
     "precision_at_k",
+    "propensity_ndcg_at_k",
+    "propensity_precision_at_k",
     "ranking_accuracy",
     "ranking_loss",
+    "reliability_bins",
 ]

@@ -6,9 +6,8 @@ import numpy as np
 from scipy.stats import rankdata
 
 from eigenlabel.linalg._types import Bools, Floats
-from eigenlabel.metrics.label_sets import label_counts
-from eigenlabel.metrics.rankings import mark_top
 from eigenlabel.metrics.reading import Weights, average, columns, read_scores, sample_weights
+from eigenlabel.metrics.top import best_labels
 
 
 def _area(y: Bools, s: Floats, w: Floats) -> float:
@@ -98,8 +97,14 @@ def _label_shares_at_k(
     y_true: Any, scores: Any, k: int, sample_weight: Weights
 ) -> tuple[Floats, Floats]:
     """Return precision and recall of the labels that occur, with k labels for each sample."""
-    Y, F, _ = read_scores(y_true, scores)
-    hits, predicted, positives = label_counts(Y, mark_top(F, k), sample_weight)
+    best = best_labels(y_true, scores, k)
+    m = best.positives.shape[1]
+    w = sample_weights(sample_weight, len(best.labels))
+    per_cell = np.broadcast_to(w[:, None], best.labels.shape)
+    hits = np.bincount(best.labels[best.true], per_cell[best.true], m)
+    there = best.labels >= 0
+    predicted = np.bincount(best.labels[there], per_cell[there], m)
+    positives = w @ best.positives
     known = positives > 0
     precision = hits / np.where(predicted > 0, predicted, 1.0)
     return precision[known], hits[known] / positives[known]
@@ -117,8 +122,9 @@ def label_precision_at_k(
     ----------
     y_true : array-like or sparse matrix of shape (n_samples, n_labels)
         The true labels, NaN where a label is not observed.
-    scores : array-like of shape (n_samples, n_labels)
-        The scores. A label with a higher score is ranked first.
+    scores : array-like or sparse matrix of shape (n_samples, n_labels)
+        The scores. A label with a higher score is ranked first. The stored cells of a sparse
+        matrix are the labels that are predicted; no other label is ranked.
     k : int, default=5
         The number of labels with the highest scores of each sample.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -145,8 +151,9 @@ def label_recall_at_k(
     ----------
     y_true : array-like or sparse matrix of shape (n_samples, n_labels)
         The true labels, NaN where a label is not observed.
-    scores : array-like of shape (n_samples, n_labels)
-        The scores. A label with a higher score is ranked first.
+    scores : array-like or sparse matrix of shape (n_samples, n_labels)
+        The scores. A label with a higher score is ranked first. The stored cells of a sparse
+        matrix are the labels that are predicted; no other label is ranked.
     k : int, default=5
         The number of labels with the highest scores of each sample.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -171,8 +178,9 @@ def label_f1_at_k(y_true: Any, scores: Any, k: int = 5, *, sample_weight: Weight
     ----------
     y_true : array-like or sparse matrix of shape (n_samples, n_labels)
         The true labels, NaN where a label is not observed.
-    scores : array-like of shape (n_samples, n_labels)
-        The scores. A label with a higher score is ranked first.
+    scores : array-like or sparse matrix of shape (n_samples, n_labels)
+        The scores. A label with a higher score is ranked first. The stored cells of a sparse
+        matrix are the labels that are predicted; no other label is ranked.
     k : int, default=5
         The number of labels with the highest scores of each sample.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -198,8 +206,9 @@ def labels_recalled_at_k(
     ----------
     y_true : array-like or sparse matrix of shape (n_samples, n_labels)
         The true labels, NaN where a label is not observed.
-    scores : array-like of shape (n_samples, n_labels)
-        The scores. A label with a higher score is ranked first.
+    scores : array-like or sparse matrix of shape (n_samples, n_labels)
+        The scores. A label with a higher score is ranked first. The stored cells of a sparse
+        matrix are the labels that are predicted; no other label is ranked.
     k : int, default=5
         The number of labels with the highest scores of each sample.
     sample_weight : array-like of shape (n_samples,), default=None

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 
 from eigenlabel.inputs.data import check_row_weights, check_scores
 from eigenlabel.labels.checks import check_label_matrix, check_observed_labels
@@ -24,6 +25,12 @@ def read_label_sets(y_true: Any, y_pred: Any) -> tuple[Bools, Bools, Observed]:
 
 def read_scores(y_true: Any, scores: Any) -> tuple[Bools, Floats, Observed]:
     """Return true labels, scores, -inf where a cell is not observed, and the observed cells."""
+    if sp.issparse(scores):
+        raise ValueError(
+            "scores is sparse, but this metric ranks all labels: pass a dense matrix, or use a "
+            "metric of the k best labels (such as ndcg_at_k) or of probabilities (such as log_loss)"
+            ", which read the stored cells only."
+        )
     Y, observed = check_observed_labels(y_true, "y_true")
     F = check_scores("scores", scores, Y.shape)
     return Y, F if observed is None else np.where(observed, F, -np.inf), observed
