@@ -275,7 +275,9 @@ def test_the_scale_of_the_weights_changes_no_threshold(rule):
         scores, Y = rng.normal(size=(12, 2)), rng.random((12, 2)) < 0.4
         wanted = rule.fit(scores, Y)
         for scale in (0.1, 0.3, 0.7, 1 / 3):
-            np.testing.assert_array_equal(rule.fit(scores, Y, np.full(12, scale)), wanted)
+            # Without weights, the last bits of the scores are not part of a threshold.
+            found = rule.fit(scores, Y, np.full(12, scale))
+            np.testing.assert_allclose(found, wanted, rtol=1e-15)
 
 
 @pytest.mark.parametrize("name", ["f1", "fbr", "global", "mixed", "proportional"])

@@ -1,5 +1,13 @@
 """Rules that turn scores into label sets."""
 
+from eigenlabel.thresholds.calibration import (
+    Calibration,
+    Calibrator,
+    fit_calibration,
+    held_out_probabilities,
+)
+from eigenlabel.thresholds.probability import PROBABILITY_RULES, Between, Costs, ExpectedF1
+from eigenlabel.thresholds.risk import RiskControl
 from eigenlabel.thresholds.rule import Rule
 from eigenlabel.thresholds.rules import (
     RULES,
@@ -14,14 +22,23 @@ from eigenlabel.thresholds.rules import (
 )
 
 __all__ = [
+    "PROBABILITY_RULES",
     "RULES",
+    "Between",
+    "Calibration",
+    "Calibrator",
+    "Costs",
+    "ExpectedF1",
     "Global",
     "Mixed",
     "PerLabelF1",
     "Proportional",
+    "RiskControl",
     "Rule",
     "Top",
     "Zero",
+    "fit_calibration",
     "get_rule",
+    "held_out_probabilities",
     "top_labels",
 ]

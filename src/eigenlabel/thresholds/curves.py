@@ -8,16 +8,41 @@ one candidate for each positive, and one that predicts nothing. Cuts never separ
 import numpy as np
 
 from eigenlabel.linalg._types import Bools, Floats, Ints
-from eigenlabel.linalg.ties import WEIGHED, same_scores
+from eigenlabel.linalg.ties import (
+    WEIGHED,
+    finite_size,
+    same_scores,
+    score_share,
+    typical_size,
+)
+
+
+def _sort_with_truth(scores: Floats, truth: Bools) -> tuple[Floats, Bools]:
+    """Return the scores (g, m, n) in descending order, up to their last bits, and their truth.
+
+    The truth must be False where a score is infinite.
+    """
+    descending = np.negative(scores, dtype=np.float64)
+    bits = descending.view(np.int64)
+    bits &= ~np.int64(1)
+    bits |= truth
+    descending.sort(axis=-1)
+    hit = (bits & 1).astype(bool)
+    bits &= ~np.int64(1)
+    return np.negative(descending, out=descending), hit
 
 
 class CutCurves:
     """The candidate cuts of several sets of scores for one label matrix.
 
+    Without weights, the truth is written into the last bit of each score, so that one sort of
+    numbers, without positions, also sorts the truth. The last bit is rounding, and cuts never lie
+    between scores that differ by rounding alone.
+
     Parameters
     ----------
     scores : ndarray of shape (g, m, n)
-        The g sets of scores, with samples last.
+        The g sets of scores, with samples last; -inf for samples that are not observed.
     truth : ndarray of shape (m, n), bool
         The true labels.
     weights : ndarray of shape (n,), default=None
@@ -26,7 +51,7 @@ class CutCurves:
     Attributes
     ----------
     sorted : ndarray of shape (g, m, n)
-        The scores in descending order.
+        The scores in descending order, up to their last bits.
     label : ndarray of shape (c,)
         The label of each candidate, where c is the number of all positives plus m.
     starts : ndarray of shape (m,)
@@ -39,47 +64,71 @@ class CutCurves:
         The weight of the positives among these samples.
     positives : ndarray of shape (m,)
         The weight of the positives of each label.
-    tied : bool
-        Whether any scores of a label are tied.
+    tied : ndarray of shape (g, m), bool
+        The labels with a positive whose score equals the next lower score.
     """
 
     def __init__(self, scores: Floats, truth: Bools, weights: Floats | None = None) -> None:
-        g, m, _ = scores.shape
-        order = np.argsort(scores, axis=-1)[..., ::-1]
-        self.sorted = np.take_along_axis(scores, order, axis=-1)  # descending
-        hit = truth[np.arange(m)[:, None], order]
+        g, m, n = scores.shape
+        self.share = score_share(scores.dtype)
         n_positive = np.count_nonzero(truth, axis=-1)
         self.starts = np.concatenate([[0], np.cumsum(n_positive + 1)[:-1]]).astype(np.intp)
         self.label = np.repeat(np.arange(m), n_positive + 1)
-        rank = np.nonzero(hit)[2].reshape(g, -1) + 1
-        body = np.ones(len(self.label), dtype=bool)
-        body[self.starts] = False
-        self.count = np.zeros((g, len(self.label)), dtype=np.intp)
-        self.count[:, body] = self._tie_ends(rank, self.label[body])
+        self.body = np.ones(len(self.label), dtype=bool)
+        self.body[self.starts] = False
+        order = None
         if weights is None:
-            self.predicted = self.count.astype(float)
-            self.positives = n_positive.astype(float)
+            self.sorted, hit = _sort_with_truth(scores, truth)
         else:
+            order = np.argsort(scores, axis=-1)[..., ::-1]
+            self.sorted = np.take_along_axis(scores, order, axis=-1)
+            hit = truth[np.arange(m)[:, None], order]
+        self.count = np.zeros((g, len(self.label)), dtype=np.intp)
+        self.count[:, self.body] = np.flatnonzero(hit).reshape(g, -1) % max(n, 1) + 1
+        self.tied = self._find_ties()
+        self._move_below_ties()
+        self.positives = n_positive.astype(float) if weights is None else truth @ weights
+        if weights is not None:
             self.predicted = self._read(np.cumsum(weights[order], axis=-1))
-            self.positives = truth @ weights
-        if weights is None and not self.tied:
-            self.hits = np.tile(np.arange(len(self.label)) - self.starts[self.label], (g, 1))
-            self.hits = self.hits.astype(float)
-        else:
-            gain = hit if weights is None else hit * weights[order]
-            self.hits = self._read(np.cumsum(gain, axis=-1, dtype=float))
+            self.hits = self._read(np.cumsum(hit * weights[order], axis=-1))
+            return
+        self.predicted = self.count.astype(float)
+        self.hits = np.tile(
+            np.arange(len(self.label), dtype=float) - self.starts[self.label], (g, 1)
+        )
+        for i, j in np.argwhere(self.tied):
+            some = self.label == j
+            hits = np.concatenate([[0.0], np.cumsum(hit[i, j], dtype=float)])
+            self.hits[i, some] = hits[self.count[i, some]]
 
-    def _tie_ends(self, rank: Ints, label: Ints) -> Ints:
+    def _find_ties(self) -> Bools:
+        """Return the labels (g, m) with a cut between equal scores."""
+        g, m, n = self.sorted.shape
+        out = np.zeros((g, m), dtype=bool)
+        below = self.count[:, self.body]
+        if not below.size:
+            return out
+        which, sets = self.label[self.body], np.arange(g)[:, None]
+        above = self.sorted[sets, which, below - 1]
+        inside = below < n
+        next_one = self.sorted[sets, which, np.minimum(below, n - 1)]
+        typical = typical_size(self.sorted)[sets, which]
+        slack = self.share * (np.maximum(finite_size(above), finite_size(next_one)) + typical)
+        with np.errstate(invalid="ignore"):  # two infinite values are equal
+            same = ~(above - next_one > slack) & inside
+        at = np.nonzero(same)
+        out[at[0], which[at[1]]] = True
+        return out
+
+    def _move_below_ties(self) -> None:
         """Move each cut below all samples that are tied with its positive."""
-        same = same_scores(self.sorted)
-        self.tied = bool(same.any())
-        if not self.tied:
-            return rank
         n = self.sorted.shape[-1]
-        end = np.full(self.sorted.shape, n, dtype=np.intp)
-        end[..., :-1][~same] = np.broadcast_to(np.arange(1, n), same.shape)[~same]
-        end = np.minimum.accumulate(end[..., ::-1], axis=-1)[..., ::-1]
-        return end[np.arange(len(end))[:, None], label, rank - 1]
+        for i, j in np.argwhere(self.tied):
+            last = np.r_[~same_scores(self.sorted[i, j], self.share), True]
+            end = np.where(last, np.arange(1, n + 1), n)
+            end = np.minimum.accumulate(end[::-1])[::-1]
+            some = self.body & (self.label == j)
+            self.count[i, some] = end[self.count[i, some] - 1]
 
     def _read(self, cumulative: Floats) -> Floats:
         """Return a cumulative sum at each candidate, zero where nothing is predicted."""

@@ -34,6 +34,8 @@ class Rule:
     ----------
     name : str
         The name of the rule, by which estimators accept the rules of the library.
+    reads : str
+        What the rule reads in place of scores: "scores", or "probabilities" between 0 and 1.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class Rule:
     """
 
     name: ClassVar[str] = "custom"
+    reads: ClassVar[str] = "scores"
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -230,6 +233,9 @@ class Rule:
 
     def decide(self, scores: Floats, thresholds: Floats) -> Bools:
         """Decide which labels each sample has.
+
+        ``predict`` passes pieces of samples, so that a decision may depend on the scores of its
+        own sample only.
 
         Parameters
         ----------

@@ -1,19 +1,21 @@
-"""The rules of the library, by name.
+"""The rules of the library, and what predict returns for scores."""
 
-Every rule compares all cuts of the sorted scores (:class:`Mixed` by ascent, the others at once),
-never separates tied scores, and never predicts a label that does not occur.
-"""
-
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import chain
+from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from eigenlabel.inputs.parameters import check_number
 from eigenlabel.inputs.warning import warn
+from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.ties import WEIGHED, nearest_first, same_scores, score_rounding
+from eigenlabel.thresholds.calibration import Calibration, held_out_probabilities
 from eigenlabel.thresholds.curves import CutCurves, cut_thresholds
+from eigenlabel.thresholds.probability import PROBABILITY_RULES
 from eigenlabel.thresholds.rule import Rule
 
 
@@ -120,7 +122,7 @@ class PerLabelF1(Rule):
         f1 = curves.f1()
         best = curves.best(f1)
         rare = (curves.at(f1, best) < self.fbr) & (curves.positives > 0)
-        return np.where(rare, curves.sorted[..., 0], curves.thresholds(best))
+        return np.where(rare, scores.max(axis=-1), curves.thresholds(best))
 
 
 @dataclass(frozen=True)
@@ -369,8 +371,9 @@ def get_rule(rule: str | Rule) -> Rule:
     Parameters
     ----------
     rule : str or Rule
-        The name of a rule ("zero", "f1", "fbr", "global", "top", "proportional" or "mixed"), or a
-        rule with its own settings.
+        The name of a rule that reads scores ("zero", "f1", "fbr", "global", "top", "proportional"
+        or "mixed") or probabilities ("expected_f1", "costs" or "between"), or a rule with its own
+        settings.
 
     Returns
     -------
@@ -379,9 +382,101 @@ def get_rule(rule: str | Rule) -> Rule:
     """
     if isinstance(rule, Rule):
         return rule
-    if rule not in RULES:
+    known = {**RULES, **PROBABILITY_RULES}
+    if rule not in known:
         raise ValueError(
-            f"Unknown threshold rule {rule!r}: use one of {', '.join(map(repr, RULES))}, or a rule "
+            f"Unknown threshold rule {rule!r}: use one of {', '.join(map(repr, known))}, or a rule "
             "of eigenlabel.thresholds with its own settings, such as Mixed(weight=0.5)."
         )
-    return RULES[rule]
+    return known[rule]
+
+
+def reads_probabilities(rule: Rule) -> bool:
+    """Return True if a rule is fitted to probabilities, and decides on them, instead of scores."""
+    return rule.reads == "probabilities"
+
+
+def check_readable(rule: Rule, calibration: Any) -> None:
+    """Raise ValueError if a rule reads probabilities and ``calibration`` is None."""
+    if calibration is None and reads_probabilities(rule):
+        raise ValueError(
+            f"The rule {rule!r} decides on probabilities, which calibration=None leaves out: pass "
+            "calibration='auto', 'sigmoid' or 'isotonic'."
+        )
+
+
+def values_for(rule: Rule, scores: Floats, calibration: Calibration | None) -> Floats:
+    """Return what a rule reads, the scores (n, m) or their probabilities."""
+    if not reads_probabilities(rule):
+        return scores
+    check_readable(rule, calibration)
+    assert calibration is not None
+    return calibration.probabilities(scores)
+
+
+def heldout_values(
+    rule: Rule, scores: Floats, Y: Any, weights: Floats | None, calibration: str | None
+) -> Floats:
+    """Return what a rule is fitted to, held-out scores (n, m) or their probabilities.
+
+    The probabilities of a sample are those of a calibration that has not seen its labels.
+
+    Parameters
+    ----------
+    rule : Rule
+        The rule.
+    scores : ndarray of shape (n_samples, n_labels)
+        The held-out scores.
+    Y : ndarray of shape (n_samples, n_labels)
+        The label matrix, with NaN where a label is not observed.
+    weights : ndarray of shape (n_samples,) or None
+        The sample weights.
+    calibration : str or None
+        How scores become probabilities.
+    """
+    if not reads_probabilities(rule):
+        return scores
+    check_readable(rule, calibration)
+    assert calibration is not None
+    return held_out_probabilities(scores, Y, weights, method=calibration)
+
+
+def decide(
+    codec: LabelCodec,
+    scores: Floats,
+    rule: Rule = Zero(),  # noqa: B008  a frozen dataclass
+    thresholds: Floats | float = 0.0,
+    calibration: Calibration | None = None,
+) -> Any:
+    """Return what ``predict`` returns for scores (n, m).
+
+    For a label matrix these are the label sets that the rule decides on, in the form that y had;
+    by default, a sample has the labels whose scores are positive. A rule on probabilities needs
+    the calibration. For a vector y these are the classes with the highest scores, for which
+    thresholds play no role.
+    """
+    if codec.multilabel:
+        values = values_for(rule, scores, calibration)
+        return codec.decode(rule.decide(values, np.asarray(thresholds)))
+    return codec.decide(scores)
+
+
+def join_decisions(parts: Iterable[Any], n: int) -> Any:
+    """Return the decisions about pieces of n rows as one array, sparse if they are sparse.
+
+    Dense pieces are copied as they come, so that no more than one of them is held.
+    """
+    rest = iter(parts)
+    first: Any = next(rest, None)
+    if first is None:
+        raise ValueError("X has no samples, at least 1 is needed.")
+    if first.shape[0] == n:
+        return first
+    pieces = chain([first], rest)
+    if not isinstance(first, np.ndarray):
+        return type(first)(sp.vstack(list(pieces), format="csr"))
+    joined, start = np.empty((n, *first.shape[1:]), dtype=first.dtype), 0
+    for piece in pieces:
+        joined[start : start + len(piece)] = piece
+        start += len(piece)
+    return joined
