@@ -17,9 +17,14 @@ Y = np.array([[1, 0, 1], [0, 0, 1], [1, 1, 0], [0, 1, 0]])
 class FirstColumns(ScoreClassifier):
     """Scores are the first columns of X."""
 
+    def __init__(self, calibration=None):
+        self.calibration = calibration
+
     def fit(self, X, y):
         training = check_training(self, X, y)
         self._codec, self.m_ = training.codec, training.Y.shape[1]
+        self.classes_ = training.codec.classes
+        self._calibrate(X, y, training.Y)
         return self
 
     def _scores(self, X):
@@ -29,13 +34,16 @@ class FirstColumns(ScoreClassifier):
 class RuledColumns(RuleClassifier):
     """Scores are the first columns of X, and a rule decides."""
 
-    def __init__(self, rule=None):
+    def __init__(self, rule=None, calibration=None):
         self.rule = rule
+        self.calibration = calibration
 
     def fit(self, X, y):
         training = check_training(self, X, y)
         self._codec, self.m_, self.calls_ = training.codec, training.Y.shape[1], 0
-        self._fit_rule(self.rule, training.Y, lambda: self._count(X))
+        self.classes_ = training.codec.classes
+        heldout = self._calibrate(X, y, training.Y)
+        self._fit_rule(self.rule, training.Y, lambda: self._count(X), heldout)
         return self
 
     def _count(self, X):

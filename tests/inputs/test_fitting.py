@@ -17,6 +17,7 @@ import eigenlabel
 from discovery import instances, outputs, settled
 from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV
 from eigenlabel.datasets import make_shared_subspace, save
+from eigenlabel.inputs.fitting import available_if
 from eigenlabel.preprocessing import ColumnGroups
 
 PACKAGE = str(Path(eigenlabel.__file__).parent)
@@ -194,3 +195,28 @@ def test_every_fit_of_the_package_changes_all_or_nothing():
             found.add(kind.__name__)
             assert hasattr(kind.fit, "__wrapped__"), kind
     assert len(found) > 30
+
+
+class Shy:
+    """Has a method only if it may."""
+
+    def __init__(self, may):
+        self.may = may
+
+    def _check(self):
+        if not self.may:
+            raise AttributeError("it may not")
+
+    @available_if(_check)
+    def speak(self, loud=False):
+        """Return a word."""
+        return "HELLO" if loud else "hello"
+
+
+def test_a_method_that_is_not_available_states_the_reason():
+    assert not hasattr(Shy(False), "speak")
+    with pytest.raises(AttributeError, match=r"^it may not$"):
+        Shy(False).speak()
+    assert Shy(True).speak(loud=True) == "HELLO"
+    assert list(inspect.signature(Shy.speak).parameters) == ["self", "loud"]
+    assert inspect.getattr_static(Shy, "speak").__doc__ == Shy.speak.__doc__ == "Return a word."

@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import KFold, check_cv
 from sklearn.svm import SVC
+from sklearn.utils.validation import validate_data
 
 from eigenlabel.inputs import sklearn_private as private
 
@@ -64,3 +65,47 @@ def test_feature_names_are_those_of_fit():
     assert list(private.feature_names(model, None)) == ["a", "b"]
     with pytest.raises(ValueError, match="input_features is not equal"):
         private.feature_names(model, ["b", "a"])
+
+
+FRAMES = {
+    "float64": pd.DataFrame({"a": [0.5, 1.0], "b": [1.0, -3.0]}),
+    "float32": pd.DataFrame({"a": [0.5, 1.0], "b": [1.0, -3.0]}, dtype=np.float32),
+    "two types": pd.DataFrame({"a": [0.5, 1.0], "b": [1, -3]}),
+    "nullable": pd.DataFrame({"a": [0.5, 1.0], "b": [1.0, -3.0]}, dtype="Float64"),
+    "sparse": pd.DataFrame({"a": [0.0, 1.0], "b": [0.0, 0.0]}).astype(pd.SparseDtype(float, 0.0)),
+    "without names": pd.DataFrame([[0.5, 1.0], [1.0, -3.0]]),
+    "NaN": pd.DataFrame({"a": [0.5, np.nan], "b": [1.0, -3.0]}),
+    "other names": pd.DataFrame({"a": [0.5, 1.0], "c": [1.0, -3.0]}),
+    "other order": pd.DataFrame({"b": [0.5, 1.0], "a": [1.0, -3.0]}),
+    "three columns": pd.DataFrame({"a": [0.5], "b": [1.0], "c": [0.0]}),
+    "no rows": pd.DataFrame({"a": [], "b": []}, dtype=float),
+}
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize("reset", [True, False])
+@pytest.mark.parametrize("name", FRAMES)
+def test_frames_are_validated_as_scikit_learn_does(name, reset):
+    rules = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_all_finite": True}
+    outcomes = []
+    for validate in (private.validate_samples, validate_data):
+        model = LogisticRegression().fit(FRAMES["float64"], [0, 1])
+        try:
+            found = validate(model, FRAMES[name], reset=reset, **rules)
+            found = found.toarray() if name == "sparse" else found
+            outcomes.append([found.tolist(), found.dtype, model.n_features_in_])
+        except ValueError as error:
+            outcomes.append([str(error)])
+        outcomes[-1].append(list(getattr(model, "feature_names_in_", [])))
+    assert outcomes[0] == outcomes[1]
+
+
+def test_only_frames_of_one_type_of_floats_take_the_short_way(monkeypatch):
+    monkeypatch.setattr(private, "validate_data", lambda *_, **__: "long")
+    model = LogisticRegression().fit(FRAMES["float64"], [0, 1])
+    long = [
+        name
+        for name in ("float64", "float32", "two types", "nullable", "sparse")
+        if isinstance(private.validate_samples(model, FRAMES[name], reset=False), str)
+    ]
+    assert long == ["two types", "nullable", "sparse"]

@@ -70,6 +70,10 @@ def test_sparse_labels_stay_sparse():
     assert (found.format, found.dtype, found.nnz) == ("csr", bool, 2)
     np.testing.assert_array_equal(found.toarray(), Y.toarray())
     assert sp.issparse(check_sparse_labels(np.eye(2)))
+    stored = sp.csr_array(([1, 0, 1, 0], [0, 1, 1, 2], [0, 2, 4]), shape=(2, 3))
+    assert check_sparse_labels(stored).nnz == 2
+    np.testing.assert_array_equal(stored.indptr, [0, 2, 4])  # what was passed in stays as it is
+    np.testing.assert_array_equal(stored.indices, [0, 1, 1, 2])
     with pytest.raises(ValueError, match="found 3"):
         check_sparse_labels(sp.csr_array([[0, 3]]))
 
@@ -89,3 +93,19 @@ def test_missing_values_of_a_vector_are_found():
     objects = np.array(["a", None, NAN, pd.NA], dtype=object)
     np.testing.assert_array_equal(find_missing(objects), [False, True, True, True])
     assert not find_missing(np.array([1, 2])).any()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([1.0, np.nan]),
+        np.array(["2020-01-01", "NaT"], dtype="datetime64[D]"),
+        np.array(["a", None], dtype=object),
+        np.array(["a", pd.NA], dtype=object),
+        np.array(["a", np.nan], dtype=object),
+        np.array(["a", np.float32("nan")], dtype=object),
+        np.array(["a", pd.NaT], dtype=object),
+    ],
+)
+def test_the_second_value_find_missing(values):
+    np.testing.assert_array_equal(find_missing(values), [False, True])

@@ -148,3 +148,20 @@ def test_minus_one_and_another_value_are_two_classes():
     codec, _, known = LabelCodec.fit_known([-1, 1, -1])
     assert codec.classes.tolist() == [-1, 1]
     assert known.all()
+
+
+def test_probabilities_of_labels_are_returned_as_they_are(rng):
+    P = rng.random((4, 3))
+    assert LabelCodec.fit(np.eye(4, 3))[0].shape_probabilities(P) is P
+
+
+def test_probabilities_of_classes_sum_to_one(rng):
+    P = rng.random((5, 3))
+    P[2] = 0
+    found = LabelCodec.fit(["a", "b", "c"])[0].shape_probabilities(P)
+    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
+    np.testing.assert_allclose(found[0], P[0] / P[0].sum(), rtol=1e-12)
+    np.testing.assert_array_equal(found[2], [1 / 3] * 3)
+    two = LabelCodec.fit(["a", "b"])[0].shape_probabilities(P[:, :1])
+    np.testing.assert_array_equal(two, np.column_stack([1 - P[:, 0], P[:, 0]]))
+    np.testing.assert_array_equal(LabelCodec.fit(["a"])[0].shape_probabilities(P[:, :1]), 1)

@@ -5,6 +5,7 @@ import csv
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
@@ -19,7 +20,12 @@ from eigenlabel.cli import main
 from eigenlabel.datasets import make_shared_subspace, save
 from eigenlabel.experiment import Data, Method, Protocol, Splits, fit_split, scores_of
 from eigenlabel.metrics import METRICS
-from eigenlabel.model_selection.reading import as_matrix
+from eigenlabel.model_selection.reading import (
+    as_matrix,
+    class_scores,
+    has_scores,
+    probabilities_matrix,
+)
 from eigenlabel.persistence import SavedModel, save_model
 
 FOREST = RandomForestClassifier(5, random_state=0)
@@ -46,7 +52,7 @@ def Y(data):
         MultiOutputClassifier(GaussianNB()),
         make_pipeline(StandardScaler(), FOREST),
         GridSearchCV(FOREST, {"max_depth": [2]}, cv=2, scoring="accuracy"),
-        ThresholdedClassifier(FOREST, cv=None),
+        ThresholdedClassifier(FOREST, cv=None, calibration=None),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -76,6 +82,20 @@ def test_a_single_label_has_one_column_of_scores(data):
     np.testing.assert_array_equal(found[:, 0], forest.predict_proba(data.X)[:, 1])
     ours = MLkNN(3).fit(data.X, Y)
     np.testing.assert_array_equal(scores_of(ours, data.X, 1), ours.predict_proba(data.X))
+
+
+def test_probabilities_are_read_where_scores_are_margins(data, Y):
+    model = OneVsRestClassifier(LogisticRegression()).fit(data.X, data.Y)
+    found = probabilities_matrix(model, data.X, 4)
+    np.testing.assert_array_equal(found, model.predict_proba(data.X))
+    assert (scores_of(model, data.X, 4) < 0).any()
+    forest = FOREST.fit(data.X, Y)
+    np.testing.assert_array_equal(
+        probabilities_matrix(forest, data.X, 4), scores_of(forest, data.X, 4)
+    )
+    ridge = RidgeClassifier().fit(data.X, data.Y)
+    with pytest.raises(TypeError, match="RidgeClassifier has no predict_proba"):
+        probabilities_matrix(ridge, data.X, 4)
 
 
 def test_two_labels_are_not_taken_for_two_classes(data):
@@ -126,3 +146,24 @@ def test_predictions_and_pages_score_a_label_never_seen_by_zero(data, Y, tmp_pat
         rows = list(csv.DictReader(stream))
     assert {row[f"score:{data.label_names[1]}"] for row in rows} == {"0"}
     assert {row[f"score:{data.label_names[2]}"] for row in rows} == {"1"}
+
+
+def test_classes_that_a_part_did_not_see_have_no_scores():
+    three = np.array([[1.0, 2, 3], [4, 5, 6]])
+    every = ["a", "b", "c", "d"]
+    np.testing.assert_array_equal(class_scores(three, ["a", "b", "c"], ["a", "b", "c"]), three)
+    found = class_scores(three, ["a", "c", "d"], every)
+    np.testing.assert_array_equal(found, [[1, np.nan, 2, 3], [4, np.nan, 5, 6]])
+    found = class_scores([1.0, -2.0], ["b", "d"], every)
+    np.testing.assert_array_equal(found, [[np.nan, -1, np.nan, 1], [np.nan, 2, np.nan, -2]])
+    assert np.isnan(class_scores([1.0, 2.0], ["b"], every)).all()
+    np.testing.assert_array_equal(class_scores([1.0, 2.0], ["a", "b"], ["a", "b"]), [[1], [2]])
+    one = class_scores([1.0, 2.0], ["a"], ["a", "b"])
+    assert one.shape == (2, 1)
+    assert np.isnan(one).all()
+
+
+def test_a_classifier_has_scores_if_it_has_either_method():
+    assert has_scores(LogisticRegression())
+    assert has_scores(GaussianNB())
+    assert not has_scores(LinearRegression())

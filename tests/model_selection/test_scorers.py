@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
 from sklearn.metrics import get_scorer
+from sklearn.metrics import make_scorer as sklearn_scorer
+from sklearn.model_selection import cross_val_score
 
-from eigenlabel import metrics
+from eigenlabel import MLkNN, metrics
+from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.labels.truth import Truth
 from eigenlabel.model_selection.scorers import PrecomputedScores, make_scorer
@@ -68,3 +71,26 @@ def test_scorings_that_do_not_fit_raise(rng):
         score("jaccard_samples", Y, scores, cells=rng.random((N, 3)) < 0.8)
     with pytest.raises(ValueError, match="needs probabilities"):
         score("neg_log_loss", Y, scores)
+    for y in (Y, np.arange(N) % 3):
+        with pytest.raises(ValueError, match="scoring='log_loss' needs probabilities, but the mo"):
+            score("log_loss", y, scores)
+
+
+def test_scorings_that_are_proposed_can_be_computed(rng):
+    Y, scores = rng.random((N, 3)) < 0.5, rng.standard_normal((1, 3, N))
+    with pytest.raises(ValueError, match="Unknown scoring 'best'") as caught:
+        score("best", Y, scores)
+    proposed = str(caught.value).partition("use one of ")[2].partition(", a scorer name")[0]
+    for name in proposed.split(", "):
+        assert np.isfinite(score(name, Y, scores)[0]).all()
+
+
+@pytest.mark.parametrize("name", ["log_loss", "brier_score", "calibration_error"])
+def test_metrics_of_probabilities_are_scorers_of_scikit_learn(name):
+    data = make_shared_subspace(90, 6, 4, 2, prevalence=0.3, random_state=0)
+    function = metrics.METRICS[name].function
+    scorer = sklearn_scorer(function, greater_is_better=False, response_method="predict_proba")
+    model = MLkNN(5).fit(data.X, data.Y)
+    found = scorer(model, data.X, data.Y)
+    assert found == -function(data.Y, model.predict_proba(data.X))
+    assert cross_val_score(model, data.X, data.Y, scoring=scorer, cv=3).max() < 0

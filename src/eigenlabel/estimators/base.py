@@ -7,27 +7,53 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from eigenlabel.estimators.heldout import heldout_scores
 from eigenlabel.inputs.data import check_data, check_row_weights, check_weights, unmasked
-from eigenlabel.labels.cells import check_observed
-from eigenlabel.labels.checks import find_missing, has_missing, is_vector
-from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.labels.targets import signed_targets
+from eigenlabel.inputs.fitting import available_if
+from eigenlabel.inputs.parameters import Choice, Maybe
+from eigenlabel.labels.checks import check_observed, find_missing, has_missing, is_vector
+from eigenlabel.labels.codec import LabelCodec, signed_targets
 from eigenlabel.linalg._types import Bools, Floats
 from eigenlabel.metrics import accuracy
-from eigenlabel.thresholds.decisions import decide
+from eigenlabel.model_selection.search import store_calibration
+from eigenlabel.thresholds.calibration import METHODS, Calibration
+from eigenlabel.thresholds.class_maps import fit_probabilities
 from eigenlabel.thresholds.rule import Rule
-from eigenlabel.thresholds.rules import Top, Zero
+from eigenlabel.thresholds.rules import (
+    Top,
+    Zero,
+    check_readable,
+    decide,
+    heldout_values,
+    reads_probabilities,
+)
+
+# What every classifier declares as ``calibration``.
+CALIBRATION = Maybe(Choice(*METHODS))
+
+
+def check_calibrated(model: Any) -> None:
+    """Raise AttributeError if the parameters of a model leave out probabilities."""
+    if model.calibration is None:
+        raise AttributeError(
+            f"This {type(model).__name__} has no predict_proba: pass calibration='auto' (or "
+            "'sigmoid' or 'isotonic') and fit it, so that held-out scores become probabilities."
+        )
 
 
 class ScoreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier defined by ``_scores(X)``, a matrix (samples, labels).
 
-    Subclasses set ``_codec`` in ``fit``.
+    Subclasses have the parameter ``calibration``, set ``_codec`` in ``fit``, and call
+    ``_calibrate`` at its end.
     """
 
     _codec: LabelCodec
+    calibration: str | None
+    calibration_: Calibration
 
     def _scores(self, X: Any) -> Floats:
         """Return the scores (n_samples, n_labels)."""
@@ -48,6 +74,58 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return self._codec.shape_scores(self._scores(X))
+
+    @available_if(check_calibrated)
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of every label, or of every class if y was a vector.
+
+        The probabilities are those of ``calibration_``, which never fall with the score. The method
+        exists unless ``calibration`` is None.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
+            The probabilities. Those of classes sum to one, in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        found = self._calibrated().probabilities(self._scores(X))
+        return self._codec.shape_probabilities(found)
+
+    def _calibrated(self) -> Calibration:
+        """Return the fitted calibration."""
+        found: Calibration | None = getattr(self, "calibration_", None)
+        if found is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} was fitted with calibration=None: call fit again."
+            )
+        return found
+
+    def _calibrate(
+        self,
+        X: Any,
+        y: Any,
+        Y: Bools,
+        weights: Floats | None = None,
+        known: Bools | None = None,
+    ) -> Floats | None:
+        """Fit ``calibration_`` to cross-validated scores, and return these scores (n, m).
+
+        Without calibration nothing is fitted, and None is returned. See
+        :func:`eigenlabel.estimators.heldout.heldout_scores` for the parameters.
+        """
+        scores = calibration = None
+        if self.calibration is not None:
+            scores = heldout_scores(self, self._codec, X, y, Y, weights, known)
+            calibration = fit_probabilities(
+                self._codec, scores, Y, weights, method=self.calibration
+            )
+        store_calibration(self, calibration)
+        return scores
 
     def predict(self, X: Any) -> Any:
         """Predict the label sets, or the classes if y was a vector.
@@ -113,17 +191,26 @@ class RuleClassifier(ScoreClassifier):
 
     _rule: Rule
 
-    def _fit_rule(self, rule: Rule, Y: Bools, scores: Callable[[], Floats]) -> None:
+    def _fit_rule(
+        self, rule: Rule, Y: Bools, scores: Callable[[], Floats], heldout: Floats | None = None
+    ) -> None:
         """Fit the thresholds of a rule to labels Y, if they are a label matrix.
 
         ``scores`` computes the scores of the training samples. It is not called for the rules zero
-        and top, whose thresholds do not depend on scores.
+        and top, whose thresholds do not depend on scores, nor for rules on probabilities, which
+        are fitted to those of the held-out scores.
         """
         self.__dict__.pop("thresholds_", None)
         self._rule = rule
-        if self._codec.multilabel:
-            plain = type(rule) in (Zero, Top)
-            self.thresholds_ = rule.find_thresholds(np.zeros(Y.shape) if plain else scores(), Y)
+        if not self._codec.multilabel:
+            return
+        check_readable(rule, self.calibration)
+        if reads_probabilities(rule):
+            assert heldout is not None
+            values = heldout_values(rule, heldout, Y, None, self.calibration)
+        else:
+            values = np.zeros(Y.shape) if type(rule) in (Zero, Top) else scores()
+        self.thresholds_ = rule.find_thresholds(values, Y)
 
     def predict(self, X: Any) -> Any:
         """Predict the label sets, or the classes if y was a vector.
@@ -146,7 +233,8 @@ class RuleClassifier(ScoreClassifier):
     def _decide(self, scores: Floats) -> Any:
         """Return what ``predict`` returns for scores (n, m)."""
         thresholds = self.thresholds_ if self._codec.multilabel else 0.0
-        return decide(self._codec, scores, self._rule, thresholds)
+        calibration = getattr(self, "calibration_", None)
+        return decide(self._codec, scores, self._rule, thresholds, calibration)
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,7 @@
 file                 contents
 ===================  ============================================================================
 ``parameters``       declarations of the parameters of estimators, and their checks
-``data``             checks of samples, weights, scores and tables of categories
-``sparse``           checks of sparse matrices, whose arrays compiled code follows blindly
-``scale``            checks that products of values stay in the range of floats
+``data``             checks of samples, sparse matrices, weights and scores, and of their range
 ``views``            several tables of features about the same samples
 ``sklearn_private``  the one file that uses the private side of scikit-learn
 ``fitting``          methods that change all of an estimator or nothing

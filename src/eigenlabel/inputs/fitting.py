@@ -1,14 +1,17 @@
-"""Methods that change all of an estimator, or nothing if they fail."""
+"""Methods that change all of an estimator or nothing, and methods that not every model has."""
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar, cast
+from types import MethodType
+from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
 from sklearn.base import TransformerMixin as SklearnTransformerMixin
 
 from eigenlabel.linalg.threads import idle_threads
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 def all_or_nothing(method: Method) -> Method:
@@ -38,3 +41,34 @@ class TransformerMixin(SklearnTransformerMixin):  # type: ignore[misc]
     """Mixin of transformers whose ``fit_transform`` changes all of the estimator or nothing."""
 
     fit_transform = all_or_nothing(SklearnTransformerMixin.fit_transform)
+
+
+class _OptionalMethod(Generic[Parameters, Result]):
+    """A method of the models that pass a check."""
+
+    def __init__(self, fn: Callable[Parameters, Result], check: Callable[[Any], None]) -> None:
+        self.fn, self.check = fn, check
+        self.__doc__ = fn.__doc__
+
+    @overload
+    def __get__(self, model: None, owner: type) -> Callable[Parameters, Result]: ...
+
+    @overload
+    def __get__(self, model: Any, owner: type) -> Callable[..., Result]: ...
+
+    def __get__(self, model: Any, owner: type) -> Callable[..., Result]:
+        """Return the method of a model that passes the check, or the function of the class."""
+        if model is None:
+            return self.fn
+        self.check(model)
+        return MethodType(self.fn, model)
+
+
+def available_if(
+    check: Callable[[Any], None],
+) -> Callable[[Callable[Parameters, Result]], _OptionalMethod[Parameters, Result]]:
+    """Declare a method that a model has only if ``check(model)`` raises no AttributeError.
+
+    Equivalent to ``sklearn.utils.metaestimators.available_if``, but the error states the reason.
+    """
+    return lambda fn: _OptionalMethod(fn, check)

@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from eigenlabel.inputs.data import check_data, check_names
-from eigenlabel.inputs.scale import check_largest
+from eigenlabel.inputs.data import canonical, check_data, check_largest, check_names, check_sparse
 from eigenlabel.inputs.sklearn_private import column_names
-from eigenlabel.inputs.sparse import canonical, check_sparse
 from eigenlabel.linalg._types import Bools, Ints
 from eigenlabel.linalg.operators import is_sparse
 
@@ -139,6 +137,15 @@ def _as_table(name: Any, table: Any) -> Any:
             f"View {name!r} must be a matrix (samples, features), got shape {table.shape}."
         )
     return table
+
+
+def indexable(X: Any) -> Any:
+    """Return samples in a form whose rows can be selected; several tables become Views."""
+    if is_several(X):
+        return Views(X)
+    if is_sparse(X):
+        return X.tocsr()
+    return X if hasattr(X, "__getitem__") else np.asarray(X)
 
 
 def is_several(X: Any) -> bool:

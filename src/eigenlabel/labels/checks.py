@@ -1,17 +1,12 @@
-"""Checks of label matrices: every form a user may pass becomes one boolean matrix.
-
-There is one code for a label that is not observed: NaN. None, pandas' NA and the cells that a numpy
-mask hides are read as NaN.
-"""
+"""Checks of label matrices, and of the cells that are observed."""
 
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from eigenlabel.inputs.data import unmasked
-from eigenlabel.inputs.sparse import check_sparse
-from eigenlabel.linalg._types import Bools, Matrix
+from eigenlabel.inputs.data import check_sparse, unmasked
+from eigenlabel.linalg._types import Bools, Floats, Matrix
 
 HINT = "Use sklearn.preprocessing.MultiLabelBinarizer to turn lists of labels into a 0/1 matrix."
 MISSING = (
@@ -108,18 +103,21 @@ def _unknown(name: str) -> str:
 
 
 def is_missing(value: Any) -> bool:
-    """Return True for None and pandas' NA, which is known by name: pandas is optional."""
-    return value is None or type(value).__name__ == "NAType"
+    """Return True for None, NaT and pandas' NA, known by name because pandas is optional."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def find_missing(values: Any) -> Bools:
-    """Return the entries (n,) of an array that are NaN, None or pandas' NA."""
+    """Return the entries (n,) of an array that are NaN, None, NaT or pandas' NA."""
     flat = values.ravel()
     if flat.dtype.kind == "f":
         return np.asarray(np.isnan(flat))
+    if flat.dtype.kind in "mM":
+        return np.asarray(np.isnat(flat))
     if flat.dtype.kind != "O":
         return np.zeros(len(flat), dtype=bool)
-    nan = (is_missing(v) or (isinstance(v, float) and bool(np.isnan(v))) for v in flat)
+    floats = (float, np.floating)
+    nan = (is_missing(v) or (isinstance(v, floats) and bool(np.isnan(v))) for v in flat)
     return np.fromiter(nan, dtype=bool, count=len(flat))
 
 
@@ -149,9 +147,10 @@ def check_sparse_labels(Y: Any, name: str = "y") -> Matrix:
     held = found.data.reshape(-1, 1) if found.shape[1] else np.zeros((0, 0))
     values = check_label_matrix(held, name)
     found = sp.csr_array((values[:, 0], found.indices, found.indptr), shape=found.shape)
-    if not found.has_canonical_format:
-        found = found.copy()
-        found.sum_duplicates()
+    if found.has_canonical_format and values.all():
+        return found
+    found = found.copy()  # both steps change arrays that the user's matrix shares
+    found.sum_duplicates()
     found.eliminate_zeros()
     return found
 
@@ -198,3 +197,21 @@ def check_classes(y: Any) -> None:
             "sample needs a class. Drop the samples without one, or pass a 0/1 label matrix, in "
             "which NaN stands for 'not observed'."
         )
+
+
+def check_observed(observed: Bools | None, weights: Floats | None) -> None:
+    """Raise ValueError if no label of a sample with positive weight is observed."""
+    if observed is None:
+        return
+    if not observed.any():
+        raise ValueError("y is NaN everywhere: at least one label of one sample must be observed.")
+    if weights is not None and not observed[weights > 0].any():
+        raise ValueError(
+            "y is NaN wherever sample_weight is positive: at least one label of one such sample "
+            "must be observed."
+        )
+
+
+def blank(Y: Bools, observed: Bools | None) -> Bools | Floats:
+    """Return the labels with NaN where they are not observed."""
+    return Y if observed is None else np.where(observed, Y, np.nan)

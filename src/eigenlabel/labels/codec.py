@@ -1,4 +1,4 @@
-"""The form of y: every form becomes one boolean matrix, and decisions return to the same form."""
+"""Label matrices from what users pass as y, targets, and predictions in the form of y."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,25 @@ from eigenlabel.labels.checks import (
     is_vector,
 )
 from eigenlabel.linalg._types import Bools, Floats, Matrix
+from eigenlabel.linalg.operators import CentredOperator
 from eigenlabel.linalg.ties import first_highest
+
+
+def signed_targets(Y: Bools) -> Floats:
+    """Return the +1/-1 targets of a boolean label matrix."""
+    return np.where(Y, 1.0, -1.0)
+
+
+def sparse_targets(Y: Matrix, weights: Floats | None, centre: bool) -> CentredOperator:
+    """Return the +1/-1 targets of a sparse label matrix as an operator that is never densified.
+
+    With ``centre`` the targets are reduced by their weighted mean.
+    """
+    doubled = Y.astype(float) * 2.0
+    if centre:
+        return CentredOperator(doubled, weights)
+    return CentredOperator.about(doubled, np.ones(Y.shape[1]))
+
 
 NO_TARGET = "requires y to be passed, but the target y is None."
 
@@ -215,11 +233,28 @@ class LabelCodec:
         """Return scores (n, m) in scikit-learn's shape, which is 1-D for a binary y."""
         return scores[:, 0] if self.kind == "binary" else scores
 
+    def shape_probabilities(self, P: Floats) -> Floats:
+        """Return probabilities (n, m) in scikit-learn's shape, one column per label or class.
+
+        Those of classes sum to one in each row: two classes share one number, and those of several
+        classes are scaled. Rows of zeros become uniform.
+        """
+        if self.kind == "matrix":
+            return P
+        if self.kind == "binary":
+            return np.ones_like(P) if len(self.classes) == 1 else np.hstack([1 - P, P])
+        total = P.sum(axis=1, keepdims=True)
+        uniform = np.full_like(P, 1 / P.shape[1])
+        return np.asarray(np.divide(P, total, out=uniform, where=total > 0))
+
     def decode(self, decisions: Bools) -> Any:
         """Return boolean decisions (n, m) about a label matrix in the form of y."""
-        if self.sparse_type is not None:
-            return self.sparse_type(sp.csr_matrix(decisions.astype(np.int64)))
-        return decisions.astype(np.int64)
+        if self.sparse_type is None:
+            return decisions.astype(np.int64)
+        indptr = np.append(0, np.cumsum(np.count_nonzero(decisions, axis=1)))
+        columns = np.nonzero(decisions)[1]
+        ones = np.ones(len(columns), dtype=np.int64)
+        return self.sparse_type(sp.csr_matrix((ones, columns, indptr), shape=decisions.shape))
 
     def decide(self, scores: Floats, thresholds: Floats | float = 0.0) -> Any:
         """Return what ``predict`` returns for scores (n, m)."""

@@ -6,10 +6,17 @@ import numpy as np
 
 from eigenlabel.labels.checks import to_dense
 
+METHODS = ("decision_function", "predict_proba")
+
+
+def has_scores(estimator: Any) -> bool:
+    """Return True if a classifier scores samples."""
+    return any(hasattr(estimator, method) for method in METHODS)
+
 
 def score_method(estimator: Any) -> str:
     """Return the name of the method that scores samples, margins before probabilities."""
-    for method in ("decision_function", "predict_proba"):
+    for method in METHODS:
         if hasattr(estimator, method):
             return method
     raise TypeError(
@@ -18,13 +25,30 @@ def score_method(estimator: Any) -> str:
     )
 
 
-def scores_matrix(estimator: Any, X: Any, m: int) -> np.ndarray:
+def scores_matrix(estimator: Any, X: Any, m: int, method: str | None = None) -> np.ndarray:
     """Return the scores (n, m) of a classifier that was fitted to a label matrix.
 
+    ``method`` is "decision_function" or "predict_proba"; None is the first that the classifier has.
     Probabilities are those of the label being present: 0 for a label that no training sample
     has, and 1 for a label that all of them have.
     """
-    method = score_method(estimator)
+    return _read(estimator, score_method(estimator) if method is None else method, X, m)
+
+
+def probabilities_matrix(estimator: Any, X: Any, m: int) -> np.ndarray:
+    """Return the probabilities (n, m) of a classifier that was fitted to a label matrix.
+
+    They are those of the label being present, as in :func:`scores_matrix`.
+    """
+    if not hasattr(estimator, "predict_proba"):
+        raise TypeError(
+            f"{type(estimator).__name__} has no predict_proba: probabilities are needed. Use a "
+            "classifier that has it, or a metric of scores or label sets."
+        )
+    return _read(estimator, "predict_proba", X, m)
+
+
+def _read(estimator: Any, method: str, X: Any, m: int) -> np.ndarray:
     response = getattr(estimator, method)(X)
     classes = getattr(estimator, "classes_", None)
     one_column = m == 1 and method == "predict_proba" and np.shape(response)[1:] == (1,)
@@ -57,6 +81,32 @@ def as_matrix(response: Any, m: int, classes: Any = None) -> np.ndarray:
     if m == 1 and scores.ndim == 2 and scores.shape[1] == 2:  # probabilities without and with it
         return scores[:, 1:]
     return scores.reshape(-1, 1) if m == 1 and scores.ndim == 1 else scores
+
+
+def class_scores(response: Any, seen: Any, classes: Any) -> np.ndarray:
+    """Return the scores (n, m) of classes from those of a classifier that saw some of them.
+
+    There is one column for two classes. Classes that were not seen have scores of NaN, and so have
+    all classes if one was seen, because its score compares it with nothing.
+
+    Parameters
+    ----------
+    response : array of shape (n,) or (n, k)
+        What the decision function of the classifier returned.
+    seen : array of shape (k,)
+        The classes that the classifier saw, in ascending order.
+    classes : array of shape (m,)
+        All classes, in ascending order.
+    """
+    scores = np.asarray(response)
+    scores = scores.reshape(len(scores), -1)
+    if len(seen) == len(classes):
+        return scores
+    out = np.full((len(scores), 1 if len(classes) == 2 else len(classes)), np.nan)
+    if len(seen) > 1:
+        both = np.hstack([-scores, scores]) if len(seen) == 2 else scores
+        out[:, np.searchsorted(classes, seen)] = both
+    return out
 
 
 def _probability(p: np.ndarray, classes: Any) -> np.ndarray:

@@ -4,6 +4,7 @@ A scorer of scikit-learn is called with an estimator, :class:`PrecomputedScores`
 scores.
 """
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,14 @@ from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.ties import first_highest
 from eigenlabel.metrics import METRICS, Metric, f1_from_counts
 from eigenlabel.thresholds import Rule
-from eigenlabel.thresholds.decisions import decide
+from eigenlabel.thresholds.rules import decide
+
+NO_PROBABILITIES = (
+    "needs probabilities, but the model computes scores only. Use a scoring of scores or label "
+    "sets, such as 'auc_macro' or 'f1_macro'."
+)
+# The metrics that held-out scores and the label sets that follow from them allow.
+COMPUTABLE = tuple(name for name, metric in METRICS.items() if metric.reads != "probabilities")
 
 
 class PrecomputedScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -32,10 +40,7 @@ class PrecomputedScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Floats) -> Floats:  # noqa: ARG002
         """Raise ValueError, since the model computes scores only."""
-        raise ValueError(
-            "This scoring needs probabilities, but the model computes scores only. Use a scoring "
-            "of scores or label sets, such as 'auc_macro' or 'f1_macro'."
-        )
+        raise ValueError(f"This scoring {NO_PROBABILITIES}")
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -126,12 +131,10 @@ class GridScorer:
         self, scores: Floats, rule: Rule, thresholds: Floats, by_fold: bool
     ) -> tuple[Floats, Floats]:
         labels, decisions = self._decisions(scores, rule, thresholds)
-        fold, n_folds, weights = self.truth.fold, self.truth.n_folds, self.truth.weights
-        member = np.zeros((len(fold), n_folds))
-        member[np.arange(len(fold)), fold] = 1.0 if weights is None else weights
-        hits = (decisions & labels) @ member  # (g, m, folds)
-        predicted = decisions @ member
-        positives = labels @ member  # (m, folds)
+        n_folds = self.truth.n_folds
+        predicted = self._count_by_fold(decisions)  # (g, m, folds)
+        hits = self._count_by_fold(np.logical_and(decisions, labels, out=decisions))
+        positives = self._count_by_fold(labels)  # (m, folds)
         assert self.counted is not None
         pooled = self.counted(hits.sum(axis=2), predicted.sum(axis=2), positives.sum(axis=1))
         if not by_fold:
@@ -140,6 +143,17 @@ class GridScorer:
             self.counted(hits[..., k], predicted[..., k], positives[:, k]) for k in range(n_folds)
         ]
         return pooled, np.column_stack(split)
+
+    def _count_by_fold(self, chosen: Bools) -> Floats:
+        """Return the weight of the chosen samples (..., n) in each fold (..., folds)."""
+        fold, weights = self.truth.fold, self.truth.weights
+        if weights is None and len(fold) and (np.diff(fold) >= 0).all():
+            starts = np.searchsorted(fold, np.arange(self.truth.n_folds + 1))
+            parts = [chosen[..., a:b].sum(axis=-1) for a, b in itertools.pairwise(starts)]
+            return np.stack(parts, axis=-1).astype(float)
+        member = np.zeros((len(fold), self.truth.n_folds))
+        member[np.arange(len(fold)), fold] = 1.0 if weights is None else weights
+        return np.asarray(chosen @ member)
 
     def _decisions(self, scores: Floats, rule: Rule, thresholds: Floats) -> tuple[Bools, Bools]:
         """Return true (m, n) and decided (g, m, n) labels, with a row per class for a vector y."""
@@ -151,6 +165,8 @@ class GridScorer:
             classes = np.arange(scores.shape[1])[:, None]
             chosen = first_highest(np.moveaxis(scores, 1, -1))
             return labels, chosen[:, None] == classes
+        if type(rule).decide is Rule.decide:
+            return labels, scores > thresholds[..., None]
         sets = [rule.decide(s.T, t).T for s, t in zip(scores, thresholds, strict=True)]
         return labels, np.stack(sets)
 
@@ -186,7 +202,7 @@ def _check_takes_missing(scoring: str | Callable[..., float], metric: Metric | N
     if metric is None and not callable(scoring):
         raise ValueError(
             f"y has labels that are not observed (NaN), which scikit-learn's scoring={scoring!r} "
-            f"does not support. Use one of {', '.join(METRICS)}, or a callable "
+            f"does not support. Use one of {', '.join(COMPUTABLE)}, or a callable "
             "scorer(estimator, X, y) that ignores NaN in y."
         )
 
@@ -202,6 +218,8 @@ def _scorer(scoring: str | Callable[..., float], codec: LabelCodec) -> Callable[
     if not isinstance(scoring, str):
         raise TypeError(f"scoring must be a name or a callable, got {scoring!r}.")
     ours = METRICS.get(scoring)
+    if ours is not None and ours.reads == "probabilities":
+        raise ValueError(f"scoring={scoring!r} {NO_PROBABILITIES}")
     if ours is not None and codec.multilabel:
         return None
     try:
@@ -209,7 +227,7 @@ def _scorer(scoring: str | Callable[..., float], codec: LabelCodec) -> Callable[
     except (ValueError, KeyError) as error:
         if ours is not None and ours.reads == "scores":
             return None
-        known = [n for n, metric in METRICS.items() if codec.multilabel or metric.reads == "scores"]
+        known = [n for n in COMPUTABLE if codec.multilabel or METRICS[n].reads == "scores"]
         raise ValueError(
             f"Unknown scoring {scoring!r} for this y: use one of {', '.join(known)}, a scorer name "
             "of scikit-learn, or a callable scorer(estimator, X, y)."

@@ -548,7 +548,7 @@ def test_top_labels_and_thresholds_of_training_scores(data):
 
 
 def test_more_samples_than_fit_in_memory_raise_an_error(data, monkeypatch):
-    monkeypatch.setattr("eigenlabel.linalg.memory.memory_limit", lambda: 1000.0)
+    monkeypatch.setattr("eigenlabel.linalg.machine.memory_limit", lambda: 1000.0)
     with pytest.raises(MemoryError, match="kernel matrix of view 'tall'"):
         KGHA().fit(*data)
 

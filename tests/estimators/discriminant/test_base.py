@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from eigenlabel import MtSDA, thresholds
-from eigenlabel.estimators.discriminant import base, label_sets
+from eigenlabel.estimators.discriminant import base
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -29,7 +29,7 @@ def test_discrete_prediction_of_classes_is_equation_4(n_classes, classes):
 
 @pytest.mark.parametrize("chunk", [2**22, 100])
 def test_discrete_prediction_is_the_best_of_all_label_sets(data, chunk, monkeypatch):
-    monkeypatch.setattr(label_sets, "CHUNK", chunk)
+    monkeypatch.setattr(base, "CHUNK", chunk)
     model = MtSDA(5.0, 1.0).fit(data.X, data.Y)
     found = model.predict(data.X, method="discrete")
     sets = np.array(list(itertools.product([0, 1], repeat=5)))

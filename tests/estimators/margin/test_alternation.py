@@ -62,6 +62,17 @@ def test_the_squared_step_solves_its_normal_equations(X_informative, rng, beta, 
     np.testing.assert_allclose(b, expected, atol=1e-10)
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_squared_step_without_a_penalty_is_least_squares_of_minimum_norm(rng, fit_intercept):
+    X, T = rng.standard_normal((6, 10)), 2.0 * draw_labels(6, rng) - 1
+    Theta = np.linalg.qr(rng.standard_normal((10, 2)))[0].T
+    step = SquaredStep(AlternationProblem(X, T, "squared", 0.0, 0.0, fit_intercept))
+    U, b = step.solve(Theta, 0.0)
+    Xc, Tc = (A - A.mean(axis=0) if fit_intercept else A for A in (X, T))
+    np.testing.assert_allclose(U, np.linalg.pinv(Xc) @ Tc, atol=1e-10)
+    np.testing.assert_allclose(X @ U + b, T, atol=1e-10)
+
+
 def test_leading_directions_leave_out_null_directions(rng):
     U = rng.standard_normal((8, 2)) @ rng.standard_normal((2, 5))
     Theta = leading_directions(U, 4)

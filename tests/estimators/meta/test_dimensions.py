@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 
 from eigenlabel import (
@@ -26,7 +27,7 @@ def data():
 
 
 @pytest.mark.parametrize("projection", [MDDM(), CCA(), PCA(), MLSI(), MDDM(kernel="rbf")])
-@pytest.mark.parametrize("scoring", ["average_precision", "f1_macro", "ranking_loss"])
+@pytest.mark.parametrize("scoring", ["average_precision", "f1_macro", "ranking_loss", "log_loss"])
 def test_the_path_equals_separate_fits(data, projection, scoring):
     dimensions = [5, 1, 3]
     path = dimensions_path(projection, MLkNN(5), data.X, data.Y, dimensions, cv=3, scoring=scoring)
@@ -38,6 +39,11 @@ def test_the_path_equals_separate_fits(data, projection, scoring):
             Z = model.transform(data.X[test])
             found = knn.predict(Z) if metric.reads == "labels" else knn.predict_proba(Z)
             assert path.scores[i, k] == pytest.approx(metric.function(data.Y[test], found))
+
+
+def test_a_metric_of_probabilities_needs_a_classifier_that_has_them(data):
+    with pytest.raises(TypeError, match="RidgeClassifier has no predict_proba: probabilities are"):
+        dimensions_path(MDDM(), RidgeClassifier(), data.X, data.Y, [1], scoring="brier_score")
 
 
 def test_wrong_dimensions_and_parts_raise(data):

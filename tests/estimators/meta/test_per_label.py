@@ -12,6 +12,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from eigenlabel import OneVsRestSearchCV, ThresholdedClassifier
 from eigenlabel.datasets import make_shared_subspace
+from eigenlabel.thresholds import fit_calibration
 
 GRID = {"C": [1e-4, 1e-2, 1.0, 100.0]}
 
@@ -158,3 +159,34 @@ def test_an_estimator_that_is_not_a_classifier_raises_an_error(data):
 def test_kernels_are_classifiers_too(data):
     model = OneVsRestSearchCV(SVC(), {"gamma": [0.01, 0.1]}, cv=3).fit(data.X, data.Y)
     assert {p["gamma"] for p in model.best_params_} <= {0.01, 0.1}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_held_out_scores_of_each_labels_best_candidate_are_calibrated(data, rng, weighted):
+    cv = KFold(3, shuffle=True, random_state=0)
+    w = rng.integers(0, 3, 150).astype(float) if weighted else None
+    weights = {} if w is None else {"sample_weight": w}
+    model = OneVsRestSearchCV(LogisticRegression(), GRID, cv=cv).fit(data.X, data.Y, **weights)
+    used = np.ones(150, dtype=bool) if w is None else w > 0
+    expected = np.full(data.Y.shape, np.nan)
+    for parts in cv.split(data.X):
+        train, test = (rows[used[rows]] for rows in parts)
+        for j, t in enumerate(data.Y.T):
+            one = LogisticRegression(**model.best_params_[j])
+            one.fit(data.X[train], t[train], None if w is None else w[train])
+            expected[test, j] = one.decision_function(data.X[test])
+    np.testing.assert_allclose(model.oof_scores_, expected, rtol=1e-6)  # LBFGS iterates
+    calibration = fit_calibration(model.oof_scores_, data.Y, w)
+    P = calibration.probabilities(model.decision_function(data.X))
+    np.testing.assert_allclose(model.predict_proba(data.X), P, rtol=1e-10)
+    assert not hasattr(model.set_params(calibration=None).fit(data.X, data.Y), "oof_scores_")
+
+
+def test_training_parts_that_agree_score_one_or_minus_one(data):
+    Y = data.Y.copy()
+    Y[:, 0], Y[:, 1], Y[0, 1], Y[:, 2] = 0, 0, 1, 1
+    model = OneVsRestSearchCV(LogisticRegression(), {"C": [1.0]}, cv=KFold(3)).fit(data.X, Y)
+    np.testing.assert_array_equal(model.oof_scores_[:, 0], -1)
+    np.testing.assert_array_equal(model.oof_scores_[:50, 1], -1)  # the only positive is held out
+    assert not np.isin(model.oof_scores_[50:, 1], (-1, 1)).any()
+    np.testing.assert_array_equal(model.oof_scores_[:, 2], 1)

@@ -9,8 +9,11 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from eigenlabel import SharedSubspaceClassifier, ThresholdedClassifier, metrics
 from eigenlabel.datasets import make_shared_subspace
+from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.model_selection import MultilabelStratifiedKFold
-from eigenlabel.thresholds import Mixed, PerLabelF1, Top
+from eigenlabel.model_selection.reading import scores_matrix
+from eigenlabel.thresholds import Mixed, PerLabelF1, Top, fit_calibration
+from eigenlabel.thresholds.class_maps import fit_probabilities
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +60,25 @@ def test_any_scoring_classifier_gains(inner, data):
     assert metrics.f1_macro(data.Y[test], model.predict(data.X[test])) > metrics.f1_macro(
         data.Y[test], plain
     )
-    assert hasattr(model, "predict_proba") == hasattr(inner, "predict_proba")
+    calibration = fit_calibration(model.oof_scores_, data.Y[train])
+    scores = scores_matrix(model.estimator_, data.X[test], 5)
+    P = model.predict_proba(data.X[test])
+    np.testing.assert_allclose(P, calibration.probabilities(scores), rtol=1e-10)
+    model.set_params(calibration=None)
+    assert hasattr(clone(model), "predict_proba") == hasattr(inner, "predict_proba")
 
 
 def test_zero_means_one_half_for_probabilities(data):
     inner = RandomForestClassifier(20, random_state=0)
     model = ThresholdedClassifier(inner, strategy="zero").fit(data.X, data.Y)
     np.testing.assert_array_equal(model.thresholds_, [0.5] * 5)
-    assert not hasattr(model, "decision_function")
+    assert not hasattr(clone(model), "decision_function")
+    scores = model.decision_function(data.X)  # what thresholds refer to
+    np.testing.assert_array_equal(scores, scores_matrix(model.estimator_, data.X, 5))
+    np.testing.assert_array_equal(model.predict(data.X), scores > 0.5)
+    model.fit(data.X, data.Y[:, 0])
+    with pytest.raises(AttributeError, match="RandomForestClassifier has no decision_function"):
+        model.decision_function(data.X)
 
 
 def test_vectors_are_left_to_the_classifier(data):
@@ -73,6 +87,9 @@ def test_vectors_are_left_to_the_classifier(data):
     expected = LogisticRegression().fit(data.X, y).predict(data.X)
     np.testing.assert_array_equal(model.predict(data.X), expected)
     assert not hasattr(model, "thresholds_")
+    assert not hasattr(model, "calibration_")
+    own = LogisticRegression().fit(data.X, y).predict_proba(data.X)
+    np.testing.assert_array_equal(model.predict_proba(data.X), own)
 
 
 def test_grid_search_over_rules(data):
@@ -215,3 +232,46 @@ def test_a_label_that_was_constant_has_its_answer():
     model = ThresholdedClassifier(RandomForestClassifier(5, random_state=0), cv=None)
     model.fit(data.X, Y)
     np.testing.assert_array_equal(model.oof_scores_[:, 3:], np.tile([0.0, 1.0], (60, 1)))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_vectors_of_a_classifier_without_probabilities_are_held_out(classes, data, rng):
+    y = data.Y[:, 0] + (data.Y[:, 1] if classes == 3 else 0)
+    w = rng.integers(1, 4, 150).astype(float)
+    cv = KFold(3, shuffle=True, random_state=0)
+    model = ThresholdedClassifier(RidgeClassifier(), cv=cv).fit(data.X, y, sample_weight=w)
+    expected = np.zeros((150, 1 if classes == 2 else 3))
+    for train, test in cv.split(data.X):
+        part = RidgeClassifier().fit(data.X[train], y[train], sample_weight=w[train])
+        expected[test] = part.decision_function(data.X[test]).reshape(len(test), -1)
+    np.testing.assert_allclose(model.oof_scores_, expected, rtol=1e-10)
+    codec, Y = LabelCodec.fit(y)
+    calibration = fit_probabilities(codec, expected, Y, w)
+    scores = model.decision_function(data.X).reshape(150, -1)
+    wanted = codec.shape_probabilities(calibration.probabilities(scores))
+    P = model.predict_proba(data.X)
+    np.testing.assert_allclose(P, wanted, rtol=1e-10)
+    np.testing.assert_array_equal(P.argmax(axis=1), model.predict(data.X))
+    model.set_params(cv=None).fit(data.X, y)
+    np.testing.assert_array_equal(
+        model.oof_scores_, model.decision_function(data.X).reshape(150, -1)
+    )
+    model.set_params(cv=5).fit(data.X[:3], [0, 1, 1])  # fewer samples than folds
+    assert np.isnan(model.oof_scores_[0, 0])  # the other two are of one class
+    with pytest.raises(ValueError, match="n_samples = 1"):
+        model.fit(data.X[:1], [0])
+
+
+def test_many_labels_have_the_probabilities_of_the_classifier(data, monkeypatch):
+    monkeypatch.setattr("eigenlabel.estimators.meta.thresholded.MANY", 5)
+    monkeypatch.setattr("eigenlabel.estimators.subspace.many_labels.MANY", 5)
+    Y = sp.csr_array(data.Y)
+    inner = SharedSubspaceClassifier(np.inf, 0.1, 2, calibration="auto")
+    model = ThresholdedClassifier(inner, strategy=Top(2)).fit(data.X, Y)
+    assert not hasattr(model, "oof_scores_")
+    np.testing.assert_array_equal(
+        model.predict_proba(data.X), model.estimator_.predict_proba(data.X)
+    )
+    model.set_params(estimator__calibration=None).fit(data.X, Y)
+    with pytest.raises(AttributeError, match=r"SharedSubspaceClassifier\(calibration='auto'\)"):
+        model.predict_proba(data.X)

@@ -110,6 +110,15 @@ def test_duplicates_zero_rows_and_few_samples():
         MLkNN(metric="chebyshev").fit(sp.csr_array(X), Y)
 
 
+def test_a_label_that_is_as_likely_as_not_is_predicted():
+    # The four pairs of nearest neighbours are all combinations: the neighbour says nothing.
+    X = np.array([[0.0], [1], [10], [11], [20], [21], [30], [31]])
+    Y = np.array([[1], [1], [1], [0], [0], [1], [0], [0]])
+    model = MLkNN(1).fit(X, Y)
+    np.testing.assert_array_equal(model.predict_proba(X), 0.5)
+    np.testing.assert_array_equal(model.predict(X), 1)
+
+
 def test_a_vector_of_classes(rng):
     X = np.vstack([rng.normal(c, 0.3, (20, 2)) for c in (0, 3, 6)])
     y = np.repeat(["a", "b", "c"], 20)

@@ -1,5 +1,7 @@
 """Votes of neighbours: gradients, sigmoids and projections."""
 
+from itertools import islice
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -71,6 +73,18 @@ def test_tagprop_sigmoids_are_logistic_regressions(data, rng):
         # lbfgs ends at a gradient of about 1e-8 at best
         np.testing.assert_allclose(curves[:, j], theirs.coef_[0], rtol=1e-4, atol=1e-5)
     assert curves[1, 6] < 0  # never seen
+
+
+def test_the_second_step_of_an_ascent_has_the_length_of_the_curvature(rng):
+    top = rng.standard_normal(4)
+
+    def objective(z):
+        return -1.5 * float((z - top) @ (z - top)), 3 * (top - z)
+
+    start = rng.standard_normal(4)
+    points = [z for _, z in islice(votes.ascend(objective, start, np.asarray), 3)]
+    assert np.linalg.norm(points[1] - top) > 0.1  # a short first step
+    np.testing.assert_allclose(points[2], top)  # all curvatures are equal
 
 
 def test_simplex_projection(rng):

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from eigenlabel import (
     DiscriminativeSelector,
 )
+from eigenlabel.estimators.projection.selector import scatter_ratios
 from helpers import labels_of
 
 
@@ -36,3 +37,16 @@ def test_the_ratios_do_not_depend_on_the_origin(form, rng):
     np.testing.assert_allclose(far.scatter_ratio_, near.scatter_ratio_, rtol=1e-6)  # X + 1e8 rounds
     with pytest.raises(ValueError, match="rescale X"):
         DiscriminativeSelector().fit(X * 1e155, Y)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_the_ratios_and_their_rounding_do_not_depend_on_the_scale(form, scale, rng):
+    X = rng.standard_normal((50, 7))
+    Y = X @ rng.standard_normal((7, 4)) > 0
+    ratio, bound = scatter_ratios(form(X), Y)
+    scaled_ratio, scaled_bound = scatter_ratios(form(scale * X), Y)
+    np.testing.assert_allclose(scaled_ratio, ratio)
+    np.testing.assert_allclose(scaled_bound, bound)
+    assert (bound > 0).all()
+    assert (bound < 1e-11 * ratio).all()

@@ -5,10 +5,11 @@ import pytest
 import scipy.sparse as sp
 from sklearn.model_selection import KFold, LeaveOneOut
 
-from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV
+from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV, metrics
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.estimators.subspace import grid
 from eigenlabel.estimators.subspace.grid import CHUNK, Grid, GridScores, chunk_size
+from eigenlabel.thresholds import Mixed
 
 ALPHAS, BETAS, RANKS = [0.0, 1e-2, 1.0, np.inf], [0.0, 1e-3, 1e-1], [0, 2, 5]
 SMALL = {"alphas": ALPHAS, "betas": BETAS, "n_components": RANKS}
@@ -78,8 +79,8 @@ def test_the_whole_grid_equals_refitting(
     kept = {}
     original = GridScores._scores
 
-    def spy(self, ranks, pairs):
-        found = original(self, ranks, pairs)
+    def spy(self, ranks, pairs, shifts):
+        found = original(self, ranks, pairs, shifts)
         for k, r in enumerate(ranks):
             for p, (a, b) in enumerate(pairs):
                 kept[a, b, r] = found[k, p].T
@@ -106,12 +107,13 @@ def test_chunks_make_no_difference(data, monkeypatch):
     whole = SharedSubspaceClassifierCV(**SMALL, cv=3).fit(data.X, data.Y)
     monkeypatch.setattr(grid, "CHUNK", 1)
     parts = SharedSubspaceClassifierCV(**SMALL, cv=3).fit(data.X, data.Y)
+    # Products of other sizes add in another order.
+    for key in ("pooled_test_score", "split1_test_score"):
+        np.testing.assert_allclose(whole.cv_results_[key], parts.cv_results_[key], rtol=1e-12)
+    np.testing.assert_allclose(whole.thresholds_, parts.thresholds_, rtol=1e-8, atol=1e-12)
     np.testing.assert_array_equal(
-        whole.cv_results_["pooled_test_score"], parts.cv_results_["pooled_test_score"]
+        whole.cv_results_["param_alpha"], parts.cv_results_["param_alpha"]
     )
-    np.testing.assert_array_equal(whole.thresholds_, parts.thresholds_)
-    for key in ("split1_test_score", "param_alpha"):
-        np.testing.assert_array_equal(whole.cv_results_[key], parts.cv_results_[key])
 
 
 def test_ties_go_to_the_simplest_model(data):
@@ -126,3 +128,74 @@ def test_default_grid_is_the_papers_with_infinity(data):
     assert set(model.cv_results_["param_alpha"]) == paper | {np.inf}
     assert set(model.cv_results_["param_beta"]) == paper
     assert set(model.cv_results_["param_n_components"]) == {5}
+
+
+@pytest.mark.parametrize("shape", ["tall", "wide"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_many_labels_of_which_few_are_left_out_equal_refitting(shape, kernel):
+    # Only the eigenvectors that are left out are computed from 32 labels on.
+    planted = make_shared_subspace(60, 8 if shape == "tall" else 90, 36, random_state=3)
+    settled = {"kernel": kernel, "gamma": 0.05}
+    choices = {"alphas": [1e-5, 0.1, np.inf], "betas": [1e-3, 0.1], "n_components": [30, 35, 36]}
+    cv = KFold(3)
+    model = SharedSubspaceClassifierCV(**choices, cv=cv, **settled).fit(planted.X, planted.Y)
+    best = tuple(model.best_params_.values())
+    expected = naive_scores(planted.X, planted.Y, cv, *best, **settled)
+    np.testing.assert_allclose(model.oof_scores_, expected, atol=1e-8)
+    # Every point has the score of a naive search, so that the choice is the same.
+    for k, point in enumerate(model.cv_results_["params"]):
+        scores = naive_scores(planted.X, planted.Y, cv, *point.values(), **settled)
+        rule = Mixed()
+        decided = rule.decide(scores, rule.fit(scores, planted.Y))
+        wanted = metrics.f1_macro(planted.Y, decided)
+        assert model.cv_results_["pooled_test_score"][k] == pytest.approx(wanted, rel=1e-10)
+    first = np.flatnonzero(
+        model.cv_results_["pooled_test_score"]
+        >= model.cv_results_["pooled_test_score"].max() * (1 - 1e-13)
+    )[0]
+    assert model.best_index_ == first
+
+
+def test_samples_in_any_order_have_the_same_held_out_scores(data, rng):
+    # Scores are computed in the order of the folds and returned in the order of the samples.
+    fold = rng.permutation(np.arange(len(data.X)) % 3)
+    cv = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]
+    model = SharedSubspaceClassifierCV([0.1], [0.01], 2, cv=cv).fit(data.X, data.Y)
+    for train, test in cv:
+        part = SharedSubspaceClassifier(0.1, 0.01, 2).fit(data.X[train], data.Y[train])
+        expected = part.decision_function(data.X[test])
+        np.testing.assert_allclose(model.oof_scores_[test], expected, atol=1e-10)
+
+
+def test_shifts_that_do_not_fit_are_computed_again(data, monkeypatch):
+    kept = SharedSubspaceClassifierCV(**SMALL, cv=3).fit(data.X, data.Y)
+    monkeypatch.setattr(grid, "KEPT", 0)
+    monkeypatch.setattr(grid, "CHUNK", 3 * data.Y.size)
+    again = SharedSubspaceClassifierCV(**SMALL, cv=3).fit(data.X, data.Y)
+    for key in ("pooled_test_score", "split0_test_score"):
+        np.testing.assert_allclose(kept.cv_results_[key], again.cv_results_[key], rtol=1e-12)
+    assert kept.best_params_ == again.best_params_
+
+
+def symmetric(rng, values):
+    Q = np.linalg.qr(rng.standard_normal((len(values), len(values))))[0]
+    return (Q * values) @ Q.T
+
+
+def test_the_last_eigenvectors_are_those_of_the_smallest_eigenvalues(rng):
+    S = np.stack([symmetric(rng, np.arange(1.0, 41.0)) for _ in range(2)])
+    found = grid._last_eigenvectors(S, 5, {2, 5})
+    for each, V in zip(S, found, strict=True):
+        np.testing.assert_allclose(each @ V, V * np.arange(1.0, 6.0), atol=1e-10)
+    assert grid._last_eigenvectors(S, 11, {11}) is None  # too many
+    assert grid._last_eigenvectors(S[:, :20, :20], 2, {2}) is None  # too small to pay off
+
+
+def test_a_cut_between_equal_eigenvalues_is_left_to_the_rule_for_them(rng):
+    values = np.r_[1.0, 2.0, 2.0, np.arange(4.0, 41.0)]
+    S = symmetric(rng, values)[None]
+    assert grid._last_eigenvectors(S, 3, {2}) is None
+    assert grid._last_eigenvectors(S, 3, {1, 3}) is not None
+    # Eigenvalues of zero do not matter: their directions have no weights.
+    zeros = symmetric(rng, np.r_[0.0, 0.0, 0.0, np.arange(4.0, 41.0)])[None]
+    assert grid._last_eigenvectors(zeros, 2, {2}) is not None

@@ -15,13 +15,12 @@ from eigenlabel import (
 )
 from eigenlabel.estimators.meta import thresholded
 from eigenlabel.estimators.subspace import many_labels
-from eigenlabel.labels.codec import LabelCodec, check_sparse_labels
-from eigenlabel.labels.targets import sparse_targets
-from eigenlabel.linalg import memory, operators, sides
+from eigenlabel.labels.codec import LabelCodec, check_sparse_labels, sparse_targets
+from eigenlabel.linalg import machine, operators, sides
 from eigenlabel.linalg.factors import factorise as choosing
 from eigenlabel.linalg.factors.covariance import CovarianceFactor
+from eigenlabel.linalg.factors.gram import LinearGramFactor
 from eigenlabel.linalg.factors.krylov import KrylovFactor
-from eigenlabel.linalg.factors.linear_gram import LinearGramFactor
 from eigenlabel.linalg.operators import CentredOperator
 from eigenlabel.linalg.sides import ExactSide, ProductSide, dense_memory, factored_memory
 from eigenlabel.persistence import SavedModel, load_model, save_model
@@ -180,7 +179,7 @@ def test_few_labels_whose_factors_do_not_fit_either_are_fitted_as_before(data, m
     model = SharedSubspaceClassifier(solver="gram", max_memory=needed / 4)
     with pytest.raises(MemoryError, match="The Gram factor needs about"):
         model.fit(X, Y)
-    for module in (choosing, memory):
+    for module in (choosing, machine):
         monkeypatch.setattr(module, "exact_memory", lambda *a: 0.0)
     model.fit(X, Y)
     assert not hasattr(model, "label_weights_")
@@ -191,7 +190,7 @@ def test_many_labels_whose_factors_do_not_fit_but_all_the_rest_does(monkeypatch,
     X, Y = rng.standard_normal((50, 40)), rng.random((50, 12)) < 0.3
     monkeypatch.setattr(many_labels, "MANY", 12)
     monkeypatch.setattr(many_labels, "dense_memory", lambda *a: 100.0)
-    for module in (choosing, memory):
+    for module in (choosing, machine):
         monkeypatch.setattr(module, "exact_memory", lambda *a: 100.0)
     model = SharedSubspaceClassifier(solver="gram", max_memory=101).fit(X, Y)
     assert model.eigenvalues_.shape == (12,)

@@ -34,6 +34,20 @@ def test_beta_zero_is_alternating_structure_optimisation(rng):
     np.testing.assert_allclose(again, found, atol=1e-8)
 
 
+@pytest.mark.parametrize("alpha", [0.3, np.inf])
+@pytest.mark.parametrize("r", range(6))
+def test_weights_are_light_on_the_first_eigenvectors_and_heavy_on_all_others(alpha, r, rng):
+    X, Y = rng.standard_normal((40, 7)), labels(40, 5, rng)
+    factor, T = factorise(CentredOperator(X)), 2.0 * Y - 1
+    A = factor.solve(T, [0.1]).coefficients[0]
+    heavy = factor.solve(T, [alpha + 0.1]).coefficients[0] if np.isfinite(alpha) else 0 * A
+    S = A.T @ (heavy if np.isfinite(alpha) else factor.gradient(T))
+    W = np.linalg.eigh((S + S.T) / 2)[1][:, ::-1][:, :r]
+    found = solve_shared_subspace(factor, T, alpha, 0.1, r)
+    np.testing.assert_allclose(found.coefficients, heavy + (A - heavy) @ W @ W.T, atol=1e-12)
+    np.testing.assert_allclose(found.directions, A @ found.W, atol=1e-12)
+
+
 def top_space(M, N, r):
     """Return the span of the top-r generalised eigenvectors M z = lambda N z."""
     return helpers.projector(sl.eigh(M, N)[1][:, ::-1][:, :r])

@@ -1,4 +1,4 @@
-"""Homogeneity analysis of categorical tables, known as multiple correspondence analysis."""
+"""Homogeneity analysis of categorical tables, and the warning of alternating least squares."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -7,11 +7,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from eigenlabel.estimators.agreement.categories import MISSING, UNKNOWN, encode, find_categories
-from eigenlabel.estimators.agreement.convergence import warn_unless_converged
+from eigenlabel.drawing.axes import axes_for, style_of
+from eigenlabel.drawing.names import LITERAL, add_legend, readable
 from eigenlabel.inputs.data import check_table
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.inputs.parameters import (
@@ -23,10 +24,54 @@ from eigenlabel.inputs.parameters import (
     check_number,
     check_parameters,
 )
+from eigenlabel.inputs.warning import warn
+from eigenlabel.labels.checks import find_missing
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.agreement import HatSum, Term, alternate
 from eigenlabel.linalg.hats import IndicatorHat
 from eigenlabel.linalg.numerics import descending_eigh, fix_signs
+
+MISSING, UNKNOWN = -1, -2
+
+
+def _distinct(values: np.ndarray) -> tuple[list[Any], Ints]:
+    """Return the distinct values, sorted if they can be compared, and the position of each."""
+    try:
+        found, which = np.unique(values, return_inverse=True)
+        return found.tolist(), which
+    except TypeError:  # values of several types cannot be sorted
+        order: dict[Any, int] = {}
+        which = np.array([order.setdefault(v, len(order)) for v in values.tolist()], dtype=np.intp)
+        return list(order), which
+
+
+def find_categories(values: np.ndarray, with_missing: bool) -> list[Any]:
+    """Return the distinct values; None at the end stands for missing ones, if asked for."""
+    lost = find_missing(values)
+    found, _ = _distinct(values[~lost])
+    return [*found, None] if with_missing and lost.any() else found
+
+
+def encode(values: np.ndarray, known: list[Any]) -> Ints:
+    """Return positions (n,) among known categories, or MISSING or UNKNOWN."""
+    place = {category: i for i, category in enumerate(known)}
+    lost = find_missing(values)
+    codes = np.full(len(values), place.get(None, MISSING))
+    found, which = _distinct(values[~lost])
+    if found:
+        codes[~lost] = np.array([place.get(v, UNKNOWN) for v in found])[which]
+    return codes
+
+
+def warn_unless_converged(change: float, n_sweeps: int, tol: float) -> None:
+    """Warn if the last sweep of alternating least squares turned the scores by tol or more."""
+    if tol and change >= tol:
+        warn(
+            f"Alternating least squares still turned the scores by {change:.1e} (wanted {tol:.0e}) "
+            f"after {n_sweeps} sweeps: use solver='eigen', or more sweeps.",
+            ConvergenceWarning,
+        )
+
 
 DENSE = 2000  # up to this number of categories all eigenvectors are computed
 
@@ -286,19 +331,21 @@ class HomogeneityAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         check_is_fitted(self)
         for d in dimensions:
             check_number("dimensions", d, 0, self.n_components_ - 1, integer=True)
-        if ax is None:
-            ax = _new_axes()
+        ax = axes_for("HomogeneityAnalysis.biplot", ax)
         a, b = dimensions
         if samples:
             ax.plot(*self.object_scores_[:, [a, b]].T, ".", color="0.8", zorder=0)
+        drawn = []
         for j, (known, Y) in enumerate(zip(self.categories_, self.quantifications_, strict=True)):
-            (drawn,) = ax.plot(Y[:, a], Y[:, b], "^", label=self._name(j).strip("'"))
+            drawn += ax.plot(Y[:, a], Y[:, b], "^", color=style_of(j)["color"])
             for category, point in zip(known, Y[:, [a, b]], strict=True):
-                name = "missing" if category is None else str(category)
-                ax.annotate(name, point, color=drawn.get_color())
+                name = "missing" if category is None else readable(category)
+                beside = {"xytext": (3, 3), "textcoords": "offset points", **LITERAL}
+                ax.annotate(name, point, color=drawn[-1].get_color(), **beside)
         for d, label in ((a, ax.set_xlabel), (b, ax.set_ylabel)):
-            label(f"dimension {d} ({self.explained_inertia_ratio_[d]:.1%} of inertia)")
-        ax.legend(title="variable")
+            label(f"dimension {d} ({self.explained_inertia_ratio_[d]:.1%} of inertia)", **LITERAL)
+        names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        add_legend(ax, drawn, [readable(name) for name in names], title="variable")
         return ax
 
     def __sklearn_tags__(self) -> Any:
@@ -308,16 +355,6 @@ class HomogeneityAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         tags.input_tags.allow_nan = self.missing != "error"
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
-
-
-def _new_axes() -> Any:
-    try:
-        from matplotlib import pyplot  # noqa: PLC0415 - only drawing needs it
-    except ImportError as error:
-        raise ImportError(
-            "biplot draws with matplotlib: pip install eigenlabel[plot], or pip install matplotlib."
-        ) from error
-    return pyplot.subplots()[1]
 
 
 def _indicator(codes: Ints, n_categories: int) -> sp.csr_array:

@@ -1,4 +1,4 @@
-"""What MtSDA for given and for tuned penalties share: solve, store, score and decide."""
+"""What the classifiers of MtSDA share: training data, predictions, and the best label sets."""
 
 from typing import Any, Self
 
@@ -8,14 +8,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from eigenlabel.estimators.base import ScoreClassifier, Training, check_training
-from eigenlabel.estimators.discriminant.label_sets import best_label_sets
+from eigenlabel.estimators.base import CALIBRATION, ScoreClassifier, Training, check_training
 from eigenlabel.estimators.discriminant.optimal_scoring import (
     Penalty,
     ScoreProblem,
     ScoringSolution,
 )
-from eigenlabel.inputs.data import check_data
+from eigenlabel.inputs.data import check_data, check_scale
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.inputs.parameters import (
     COUNT,
@@ -28,12 +27,61 @@ from eigenlabel.inputs.parameters import (
     check_choice,
     check_number,
 )
-from eigenlabel.inputs.scale import check_scale
 from eigenlabel.inputs.warning import warn
 from eigenlabel.linalg._types import Bools, Floats, Matrix
 from eigenlabel.linalg.ties import first_highest
 from eigenlabel.thresholds import Rule
-from eigenlabel.thresholds.decisions import decide
+from eigenlabel.thresholds.rules import decide, heldout_values, values_for
+
+MAX_DISCRETE_LABELS = 20
+CHUNK = 2**22  # objectives of label sets held at once
+
+
+def _subset_sums(terms: Floats) -> Floats:
+    """Return the sums (n, 2^k) of all subsets of the columns of terms (n, k)."""
+    sums = np.zeros((len(terms), 1))
+    for column in terms.T:
+        sums = np.concatenate([sums, sums + column[:, None]], axis=1)
+    return sums
+
+
+def best_label_sets(theta: Floats, targets: Floats) -> Bools:
+    """Return the 0/1 rows y with the smallest ``|y theta - target|``, exactly.
+
+    All 2^m label sets are compared by ``|y theta|^2 - 2 y theta target``. The first term is the
+    same for all samples and computed once. Cost: 2^m operations once, and 2^m per sample.
+
+    Parameters
+    ----------
+    theta : (m, q) array
+        The scores of the labels, m at most ``MAX_DISCRETE_LABELS``.
+    targets : (n, q) array
+        The embedded samples.
+
+    Returns
+    -------
+    label_sets : (n, m) array of bool
+        The best label set of each sample.
+    """
+    m = len(theta)
+    if m > MAX_DISCRETE_LABELS:
+        raise ValueError(
+            f"method='discrete' compares all 2^m label sets and accepts at most "
+            f"{MAX_DISCRETE_LABELS} labels, there are {m}: use thresholds instead."
+        )
+    G = theta @ theta.T
+    squares = np.zeros(1)  # of sets of the first k labels
+    for k in range(m):
+        cross = _subset_sums(G[k : k + 1, :k])[0]
+        squares = np.concatenate([squares, squares + G[k, k] + 2 * cross])
+    best = np.empty(len(targets), dtype=np.int64)
+    step = max(1, CHUNK >> m)
+    for start in range(0, len(targets), step):
+        linear = targets[start : start + step] @ theta.T
+        inner = _subset_sums(linear)
+        best[start : start + step] = first_highest(2 * inner - squares)
+    return np.asarray((best[:, None] >> np.arange(m)) & 1 == 1)
+
 
 TOLERATED = 1e-6  # violation of optimality, relative to the largest correlation
 
@@ -44,6 +92,7 @@ MTSDA_PARAMETERS: Parameters = {
     "tol": NOT_NEGATIVE,
     "threshold": CheckedBy("eigenlabel.thresholds.get_rule"),
     "fit_intercept": Flag(),
+    "calibration": CALIBRATION,
 }
 
 
@@ -64,6 +113,8 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
         How scores become label sets.
     fit_intercept : bool
         Whether X and Y are centred.
+    calibration : str or None
+        How scores become probabilities.
     """
 
     _rule: Rule
@@ -77,6 +128,7 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
         tol: float,
         threshold: str | Rule,
         fit_intercept: bool,
+        calibration: str | None,
     ) -> None:
         self.n_components = n_components
         self.scores = scores
@@ -84,6 +136,7 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
         self.tol = tol
         self.threshold = threshold
         self.fit_intercept = fit_intercept
+        self.calibration = calibration
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any) -> Training:
         """Check the data passed to ``fit``, and the parameters whose bounds depend on them."""
@@ -130,13 +183,20 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
                 ConvergenceWarning,
             )
 
-    def _fit_thresholds(self, data: Training) -> None:
-        """Fit thresholds to the scores of the training samples with positive weight."""
+    def _fit_thresholds(self, data: Training, heldout: Floats | None = None) -> None:
+        """Fit thresholds to the scores of the training samples with positive weight.
+
+        ``heldout`` are scores (n, m) that are used instead of those of training.
+        """
         weights = data.weights
         used = slice(None) if weights is None else weights > 0
-        scores = self._scores_of(data.X[used])
-        part = None if weights is None else weights[used]
-        self.thresholds_ = self._rule.find_thresholds(scores, data.Y[used], part)
+        Y, part = data.Y[used], None if weights is None else weights[used]
+        if heldout is None:
+            scores = self._scores_of(data.X[used])
+            values = values_for(self._rule, scores, getattr(self, "calibration_", None))
+        else:
+            values = heldout_values(self._rule, heldout[used], Y, part, self.calibration)
+        self.thresholds_ = self._rule.find_thresholds(values, Y, part)
 
     def _scores_of(self, X: Matrix) -> Floats:
         scores = _product(X, self.coef_) + self.intercept_
@@ -187,7 +247,8 @@ class BaseMtSDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ScoreClassifi
         if method == "discrete":
             return self._predict_discrete(self.transform(X))
         thresholds = self.thresholds_ if self._codec.multilabel else 0.0
-        return decide(self._codec, self._scores(X), self._rule, thresholds)
+        calibration = getattr(self, "calibration_", None)
+        return decide(self._codec, self._scores(X), self._rule, thresholds, calibration)
 
     def _predict_discrete(self, Z: Floats) -> Any:
         offset = self._label_mean @ self.label_scores_

@@ -21,11 +21,10 @@ from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.labels.truth import Truth
 from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.heldout import Fold, training_rows
-from eigenlabel.model_selection.folds import list_folds
-from eigenlabel.model_selection.judges import Pooled
 from eigenlabel.model_selection.routing import NO_GROUPS, make_tuned_router, route_tuned
 from eigenlabel.model_selection.scorers import make_scorer
-from eigenlabel.model_selection.search import Chunk, search, store, to_floats
+from eigenlabel.model_selection.search import Chunk, Pooled, search, store, to_floats
+from eigenlabel.model_selection.splits import list_folds
 from eigenlabel.thresholds import Rule, get_rule
 
 L1_SHARES = (1 / 8, 1 / 16, 1 / 32, 1 / 64)  # shares of an l1 at which all weights vanish
@@ -72,7 +71,9 @@ class MtSDACV(BaseMtSDA):
         What is maximised: the name of a metric of ``eigenlabel.metrics`` or of scikit-learn, or a
         scorer.
     threshold : str or Rule, default="mixed"
-        How scores become label sets: a rule of ``eigenlabel.thresholds`` or its name.
+        How scores become label sets: a rule of ``eigenlabel.thresholds`` or its name. A rule on
+        probabilities is fitted to those of ``oof_scores_``, and grid points are compared with the
+        rule "mixed".
     threshold_on : {"heldout", "training"}, default="heldout"
         Scores that the final thresholds are fitted to. Han et al. (2010) use those of training.
     n_components : int or None, default=None
@@ -89,6 +90,10 @@ class MtSDACV(BaseMtSDA):
         Whether X and Y are centred.
     verbose : int, default=0
         With 1 or more, the progress of the tuning is shown on stderr.
+    calibration : {"auto", "sigmoid", "isotonic"} or None, default="auto"
+        How scores become the probabilities of ``predict_proba``, see
+        :func:`eigenlabel.thresholds.fit_calibration`. The maps are fitted to ``oof_scores_``,
+        without another fit. None leaves out ``predict_proba``, and rules on probabilities.
 
     Attributes
     ----------
@@ -129,6 +134,8 @@ class MtSDACV(BaseMtSDA):
         Number of features with a weight in at least one score.
     thresholds_ : ndarray of shape (n_labels,)
         Thresholds of the label scores.
+    calibration_ : Calibration
+        The maps from scores to probabilities. Only if ``calibration`` is not None.
     classes_ : ndarray of shape (n_labels,) or (n_classes,)
         Columns of a label matrix, or classes of a vector y.
     n_features_in_ : int
@@ -150,7 +157,7 @@ class MtSDACV(BaseMtSDA):
         "l1s": CheckedBy("eigenlabel.model_selection.search.to_floats"),
         "l2s": CheckedBy("eigenlabel.model_selection.search.to_floats"),
         "rhos": CheckedBy("eigenlabel.model_selection.search.to_floats"),
-        "cv": CheckedBy("eigenlabel.model_selection.folds.list_folds"),
+        "cv": CheckedBy("eigenlabel.model_selection.splits.list_folds"),
         "scoring": CheckedBy("eigenlabel.model_selection.scorers.make_scorer"),
         "threshold_on": Choice("heldout", "training"),
         **MTSDA_PARAMETERS,
@@ -173,6 +180,7 @@ class MtSDACV(BaseMtSDA):
         tol: float = 1e-3,
         fit_intercept: bool = True,
         verbose: int = 0,
+        calibration: str | None = "auto",
     ) -> None:
         super().__init__(
             n_components=n_components,
@@ -181,6 +189,7 @@ class MtSDACV(BaseMtSDA):
             tol=tol,
             threshold=threshold,
             fit_intercept=fit_intercept,
+            calibration=calibration,
         )
         self.l1s = l1s
         self.l2s = l2s
@@ -241,7 +250,8 @@ class MtSDACV(BaseMtSDA):
         truth = Truth.of(data.Y, data.weights, None, used, folds)
         scorer = make_scorer(self.scoring, y, codec, truth, used, score)
         held_out = PathScores(self, data.X[used], truth, codec, folds, paths)
-        store(self, search(held_out, Pooled(scorer, self._rule, truth)), used, len(data.Y))
+        judge = Pooled(scorer, self._rule, truth, calibration=self.calibration)
+        store(self, search(held_out, judge), used, len(data.Y))
         self.cv_results_["n_features_selected"] = held_out.selected
         self.cv_results_["converged"] = held_out.converged
         self.l1_, self.l2_, self.rho_ = self.best_params_.values()

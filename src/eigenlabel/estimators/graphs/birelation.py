@@ -103,6 +103,11 @@ class BiRelationGraph(NetworkClassifier):
     max_iter : int, default=1000
         The largest number of steps of conjugate gradients. If they do not converge, a warning
         states the residual.
+    calibration : {"auto", "sigmoid", "isotonic"} or None, default=None
+        How scores become the probabilities of ``predict_proba``, see
+        :func:`eigenlabel.thresholds.fit_calibration`. The maps are fitted to held-out scores of
+        five folds, which costs five more fits. None leaves out ``predict_proba``, and rules on
+        probabilities.
 
     Attributes
     ----------
@@ -122,6 +127,8 @@ class BiRelationGraph(NetworkClassifier):
         The names of the views, in order.
     thresholds_ : ndarray of shape (n_labels,)
         The thresholds of the rule. Only if y is a label matrix.
+    calibration_ : Calibration
+        The maps from scores to probabilities. Only if ``calibration`` is not None.
     classes_ : ndarray of shape (n_labels,)
         The columns of the label matrix, or the classes of a vector y.
     n_features_in_ : int
@@ -167,6 +174,7 @@ class BiRelationGraph(NetworkClassifier):
         threshold: str | Rule = "proportional",
         tol: float = 1e-8,
         max_iter: int = 1000,
+        calibration: str | None = None,
     ) -> None:
         super().__init__(
             view_weights,
@@ -180,6 +188,7 @@ class BiRelationGraph(NetworkClassifier):
             threshold,
             tol,
             max_iter,
+            calibration,
         )
         self.alpha = alpha
         self.beta = beta

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_consistent_length
 
-from eigenlabel.estimators.base import RuleClassifier
+from eigenlabel.estimators.base import CALIBRATION, RuleClassifier
 from eigenlabel.estimators.graphs.similarity import (
     degrees,
     feature_graph,
@@ -56,6 +56,7 @@ NETWORK_PARAMETERS: dict[str, Declaration] = {
     "threshold": CheckedBy("get_rule"),
     "tol": POSITIVE,
     "max_iter": COUNT,
+    "calibration": CALIBRATION,
 }
 
 
@@ -150,6 +151,7 @@ class NetworkClassifier(RuleClassifier):
         threshold: str | Rule,
         tol: float,
         max_iter: int,
+        calibration: str | None,
     ) -> None:
         self.view_weights = view_weights
         self.n_neighbors = n_neighbors
@@ -162,6 +164,7 @@ class NetworkClassifier(RuleClassifier):
         self.threshold = threshold
         self.tol = tol
         self.max_iter = max_iter
+        self.calibration = calibration
 
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> "NetworkClassifier":
@@ -200,7 +203,9 @@ class NetworkClassifier(RuleClassifier):
         self.n_iter_ = 0
         self._spread(graphs, T, known)
         # ``transduction_`` depends on the samples' own labels: they are scored like new ones.
-        self._fit_rule(rule, Y[known], lambda: self._extend(graphs)[known])
+        heldout = self._calibrate(X, y, Y, known=known)
+        heldout = None if heldout is None else heldout[known]
+        self._fit_rule(rule, Y[known], lambda: self._extend(graphs)[known], heldout)
         return self
 
     def _find_weights(self, graphs: list[Matrix], T: Floats, known: Bools) -> Floats:

@@ -15,7 +15,7 @@ from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.kernels.neighbours import nearest_in_strips
 from eigenlabel.kernels.rounding import kernel_rounding
 from eigenlabel.linalg._types import Floats, Ints, Matrix
-from eigenlabel.linalg.memory import check_memory
+from eigenlabel.linalg.machine import check_memory
 from eigenlabel.linalg.operators import is_sparse, row_blocks
 
 

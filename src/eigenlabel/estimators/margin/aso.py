@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from eigenlabel.estimators.base import ScoreClassifier, check_training
+from eigenlabel.estimators.base import CALIBRATION, ScoreClassifier, check_training
 from eigenlabel.estimators.margin.alternation import (
     LOSSES,
     Alternation,
@@ -17,7 +17,7 @@ from eigenlabel.estimators.margin.alternation import (
     alternate,
 )
 from eigenlabel.estimators.subspace.solve import default_rank
-from eigenlabel.inputs.data import check_data
+from eigenlabel.inputs.data import check_data, check_scale
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
     COUNT,
@@ -31,7 +31,6 @@ from eigenlabel.inputs.parameters import (
     check_number,
     check_parameters,
 )
-from eigenlabel.inputs.scale import check_scale
 from eigenlabel.inputs.warning import warn
 from eigenlabel.linalg._types import Floats
 
@@ -80,6 +79,11 @@ class ASOClassifier(ScoreClassifier):
         rounds with that many gain nothing more.
     random_state : int, RandomState instance or None, default=None
         Determines the order in which LIBLINEAR visits the samples.
+    calibration : {"auto", "sigmoid", "isotonic"} or None, default=None
+        How scores become the probabilities of ``predict_proba``, see
+        :func:`eigenlabel.thresholds.fit_calibration`. The maps are fitted to held-out scores of
+        five folds, which costs five more fits. None leaves out ``predict_proba``, and rules on
+        probabilities.
 
     Attributes
     ----------
@@ -100,6 +104,8 @@ class ASOClassifier(ScoreClassifier):
         Number of rounds.
     n_unsolved_ : int
         Number of labels for which LIBLINEAR reached its last iteration in the last round.
+    calibration_ : Calibration
+        The maps from scores to probabilities. Only if ``calibration`` is not None.
     classes_ : ndarray of shape (n_labels,) or (n_classes,)
         Columns of a label matrix, or classes of a vector y.
     n_features_in_ : int
@@ -129,6 +135,7 @@ class ASOClassifier(ScoreClassifier):
         "max_iter": COUNT,
         "svm_max_iter": COUNT,
         "random_state": CheckedBy("sklearn.utils.check_random_state"),
+        "calibration": CALIBRATION,
     }
 
     def __init__(
@@ -143,6 +150,7 @@ class ASOClassifier(ScoreClassifier):
         max_iter: int = 100,
         svm_max_iter: int = 10_000,
         random_state: Any = None,
+        calibration: str | None = None,
     ) -> None:
         self.alpha = alpha
         self.beta = beta
@@ -153,6 +161,7 @@ class ASOClassifier(ScoreClassifier):
         self.max_iter = max_iter
         self.svm_max_iter = svm_max_iter
         self.random_state = random_state
+        self.calibration = calibration
 
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
@@ -188,6 +197,7 @@ class ASOClassifier(ScoreClassifier):
         self._store(found, data.X.dtype)
         self.beta_ = beta
         self._codec, self.classes_ = data.codec, data.codec.classes
+        self._calibrate(X, y, data.Y)
         return self
 
     def _positive_beta(self) -> float:

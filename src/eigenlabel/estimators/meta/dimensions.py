@@ -16,10 +16,15 @@ from eigenlabel.inputs.warning import NoDirectionWarning, ignored
 from eigenlabel.labels.checks import check_label_matrix
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.metrics import METRICS
-from eigenlabel.model_selection.folds import check_folds
-from eigenlabel.model_selection.judges import ByFold
-from eigenlabel.model_selection.reading import labels_matrix, scores_matrix
-from eigenlabel.model_selection.search import Chunk, SearchResult, search
+from eigenlabel.model_selection.reading import labels_matrix, probabilities_matrix, scores_matrix
+from eigenlabel.model_selection.search import ByFold, Chunk, SearchResult, search
+from eigenlabel.model_selection.splits import check_folds
+
+READERS = {
+    "labels": labels_matrix,
+    "scores": scores_matrix,
+    "probabilities": probabilities_matrix,
+}
 
 
 class DimensionsPath(NamedTuple):
@@ -152,9 +157,12 @@ class DimensionScores:
     cv : int, splitter or iterable
         The folds.
     scoring : str
-        The name of a metric. If it reads label sets, the scores are the classifier's label sets.
+        The name of a metric. If it reads label sets or probabilities, these take the place of
+        scores.
     routed : Bunch
         The metadata of the projection, the classifier and the splitter.
+    keep : bool, default=False
+        Whether the scores of all dimensions are kept for :meth:`oof_scores`.
 
     Attributes
     ----------
@@ -172,12 +180,15 @@ class DimensionScores:
         cv: Any,
         scoring: str,
         routed: Bunch,
+        keep: bool = False,
     ) -> None:
         self.projection, self.classifier, self.X, self.Y = projection, classifier, X, Y.astype(int)
         self.scoring, self.routed, self.dimensions = scoring, routed, dimensions
         self.order = np.argsort(dimensions, kind="stable")
         self.params = [{"n_components": int(r)} for r in dimensions[self.order]]
         self.folds = list(check_folds(cv).split(X, self.Y, **routed.splitter.split))
+        shape = (len(self.params), *Y.shape[::-1])
+        self.total = np.zeros(shape) if keep else None
 
     def search(self, verbose: int) -> SearchResult:
         """Judge the dimensions by the mean score over folds."""
@@ -191,6 +202,16 @@ class DimensionScores:
         scores = np.empty((len(self.dimensions), len(self.folds)))
         scores[self.order] = result.table["fold_test_score"]
         return DimensionsPath(self.dimensions, scores)
+
+    def oof_scores(self, point: int) -> Floats:
+        """Return the held-out scores (n, m) of one dimension after the chunks were read.
+
+        They are NaN for a sample that no fold tests, and a mean for one that several folds test.
+        """
+        assert self.total is not None
+        times = np.bincount(np.concatenate([test for _, test in self.folds]), minlength=len(self.Y))
+        with np.errstate(invalid="ignore"):
+            return np.asarray((self.total[point] / times).T)
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the scores of all dimensions for one fold after the other."""
@@ -210,10 +231,14 @@ class DimensionScores:
         widest = clone(self.projection).set_params(n_components=largest)
         Z = embed(fit_projection(widest, X_train, Y[train], some), X_train)
         Z_test = embed(widest, X_test)
-        read = labels_matrix if METRICS[self.scoring].reads == "labels" else scores_matrix
+        read = READERS[METRICS[self.scoring].reads]
         found = []
-        for point in self.params:
+        for k, point in enumerate(self.params):
             r = point["n_components"]
             model = clone(self.classifier).fit(Z[:, :r], Y[train], **more)
             found.append(read(model, Z_test[:, :r], Y.shape[1]).T)
+            if self.total is not None:
+                scored = read is scores_matrix
+                scores = found[-1] if scored else scores_matrix(model, Z_test[:, :r], Y.shape[1]).T
+                self.total[k][:, test] += scores
         return np.stack(found)

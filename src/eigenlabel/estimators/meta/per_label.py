@@ -13,8 +13,14 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length
 
-from eigenlabel.estimators.base import ScoreClassifier
-from eigenlabel.inputs.data import check_data, check_row_weights, check_scores, is_estimator
+from eigenlabel.estimators.base import CALIBRATION, ScoreClassifier
+from eigenlabel.inputs.data import (
+    check_data,
+    check_largest,
+    check_row_weights,
+    check_scores,
+    is_estimator,
+)
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
     CheckedBy,
@@ -24,17 +30,22 @@ from eigenlabel.inputs.parameters import (
     check_parameters,
 )
 from eigenlabel.inputs.progress import tuning
-from eigenlabel.inputs.scale import check_largest
 from eigenlabel.inputs.sklearn_private import take_rows
 from eigenlabel.inputs.warning import ignored
 from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.linalg._types import Bools, Floats
+from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.heldout import Fold, training_rows
-from eigenlabel.model_selection.folds import list_folds
-from eigenlabel.model_selection.judges import LABEL_SCORINGS, ByLabel
 from eigenlabel.model_selection.reading import score_method, scores_matrix
 from eigenlabel.model_selection.routing import make_router, requesting_weights, route_fit
-from eigenlabel.model_selection.search import Chunk, search
+from eigenlabel.model_selection.search import (
+    LABEL_SCORINGS,
+    ByLabel,
+    Chunk,
+    search,
+    store_calibration,
+)
+from eigenlabel.model_selection.splits import list_folds
+from eigenlabel.thresholds.class_maps import fit_probabilities
 
 LARGEST = 1e60  # with larger numbers LIBLINEAR computes infinity and does not terminate
 COSTS = tuple(10.0**k for k in range(-5, 6))  # Ji et al. (2010)
@@ -67,6 +78,10 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):  # type: ignore[mi
         The number of candidates that are fitted in parallel.
     verbose : int, default=0
         The verbosity. 0 is silent; 1 shows the progress of the tuning on stderr.
+    calibration : {"auto", "sigmoid", "isotonic"} or None, default="auto"
+        How scores become the probabilities of ``predict_proba``, see
+        :func:`eigenlabel.thresholds.fit_calibration`. The maps are fitted to ``oof_scores_``,
+        without another fit. None leaves out ``predict_proba``.
 
     Attributes
     ----------
@@ -81,6 +96,12 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):  # type: ignore[mi
     cv_results_ : dict
         The candidates, ``params``, and their scores, ``label_test_score`` of shape
         (n_candidates, n_labels).
+    oof_scores_ : ndarray of shape (n_samples, n_labels)
+        The held-out scores of each label's best candidate: 1 or -1 if all samples of a training
+        part have the label or none has it, NaN if a sample was in no test part or has weight zero,
+        a mean if it was in several. Only if ``calibration`` is not None.
+    calibration_ : Calibration
+        The maps from scores to probabilities. Only if ``calibration`` is not None.
     classes_ : ndarray of shape (n_labels,)
         The names or positions of the labels, or the classes of a vector y.
     n_features_in_ : int
@@ -105,6 +126,7 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):  # type: ignore[mi
         "scoring": Choice(*LABEL_SCORINGS),
         "n_jobs": Jobs(),
         "verbose": CheckedBy("the progress bar"),
+        "calibration": CALIBRATION,
     }
 
     def __init__(
@@ -116,6 +138,7 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):  # type: ignore[mi
         scoring: str = "f1",
         n_jobs: Any = None,
         verbose: int = 0,
+        calibration: str | None = "auto",
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -123,6 +146,7 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):  # type: ignore[mi
         self.scoring = scoring
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.calibration = calibration
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, **fit_params: Any) -> "OneVsRestSearchCV":
@@ -157,12 +181,13 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):  # type: ignore[mi
         params = dict(routed.estimator.fit)
         weights = check_row_weights(params.get("sample_weight"), len(Y))
         used = np.arange(len(Y)) if weights is None else np.flatnonzero(weights > 0)
-        folds = list_folds(self.cv, X, y, routed.splitter.split, self._codec, used)
+        folds, n = list_folds(self.cv, X, y, routed.splitter.split, self._codec, used), len(Y)
         if len(used) < len(Y):
             params, X, Y = take_rows(X, params, used), X[used], Y[used]
         weights = None if weights is None else weights[used]
         held_out = CandidateScores(self._base(), candidates, X, Y, folds, params, self.n_jobs)
-        judge = ByLabel(self.scoring, np.ascontiguousarray(Y.T), weights)
+        keep = self.calibration is not None
+        judge = ByLabel(self.scoring, np.ascontiguousarray(Y.T), weights, keep)
         with tuning(len(candidates), self.verbose, "candidate") as bar:
             result = search(held_out, judge, bar.update)
         self.cv_results_, self.best_scores_ = result.table, result.score
@@ -172,7 +197,29 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):  # type: ignore[mi
             for one, t in zip(self.best_params_, Y.T, strict=True)
         ]
         self._constant = np.where(Y.any(axis=0), 1.0, -1.0)  # scores of labels without classifier
+        self._store_scores(result.oof_scores, Y, weights, folds, used, n)
         return self
+
+    def _store_scores(
+        self,
+        oof_scores: Floats | None,
+        Y: Bools,
+        weights: Floats | None,
+        folds: list[Fold],
+        used: Ints,
+        n_samples: int,
+    ) -> None:
+        """Set or remove ``oof_scores_`` and ``calibration_``."""
+        self.__dict__.pop("oof_scores_", None)
+        calibration = None
+        if oof_scores is not None and self.calibration is not None:
+            scores = _with_constants(oof_scores, Y, folds)
+            calibration = fit_probabilities(
+                self._codec, scores, Y, weights, method=self.calibration
+            )
+            self.oof_scores_ = np.full((n_samples, Y.shape[1]), np.nan)
+            self.oof_scores_[used] = scores
+        store_calibration(self, calibration)
 
     def _candidates(self) -> list[dict[str, Any]]:
         grid = self.param_grid
@@ -210,6 +257,18 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):  # type: ignore[mi
             tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
             tags.input_tags.positive_only = get_tags(self.estimator).input_tags.positive_only
         return tags
+
+
+def _with_constants(scores: Floats, Y: Bools, folds: list[Fold]) -> Floats:
+    """Return held-out scores (n, m) with 1 or -1 where all training samples of a fold agree."""
+    scores = scores.copy()
+    for fold in folds:
+        train = Y[training_rows(len(Y), fold)]
+        agree = train.all(axis=0) | ~train.any(axis=0)
+        part = scores[fold[1]]
+        constant = np.where(train.any(axis=0), 1.0, -1.0)
+        scores[fold[1]] = np.where(np.isnan(part) & agree, constant, part)
+    return scores
 
 
 def _fit(model: Any, X: Any, t: Bools, params: dict[str, Any]) -> Any:

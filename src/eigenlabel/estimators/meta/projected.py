@@ -5,13 +5,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import Bunch, get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
     has_fit_parameter,
 )
 
+from eigenlabel.estimators.base import CALIBRATION
+from eigenlabel.estimators.heldout import class_heldout
 from eigenlabel.estimators.meta.dimensions import (
     DimensionScores,
     check_dimensions,
@@ -22,13 +23,16 @@ from eigenlabel.estimators.meta.dimensions import (
 from eigenlabel.estimators.neighbours.mlknn import MLkNN
 from eigenlabel.estimators.projection.mddm import MDDM
 from eigenlabel.inputs.data import check_data, check_row_weights
-from eigenlabel.inputs.fitting import all_or_nothing
+from eigenlabel.inputs.fitting import all_or_nothing, available_if
 from eigenlabel.inputs.parameters import CheckedBy, Choice, Parameters, check_parameters
-from eigenlabel.inputs.sklearn_private import routing_enabled
+from eigenlabel.inputs.sklearn_private import routing_enabled, take_rows
 from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.linalg._types import Floats
+from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.metrics import METRICS
+from eigenlabel.model_selection.reading import class_scores, has_scores, scores_matrix
 from eigenlabel.model_selection.routing import make_router, requesting_weights, route_fit
+from eigenlabel.model_selection.search import store_calibration
+from eigenlabel.thresholds.class_maps import fit_probabilities
 
 
 def _share_weights(fits: dict[str, dict[str, Any]], takers: dict[str, Any]) -> None:
@@ -45,15 +49,27 @@ def _share_weights(fits: dict[str, dict[str, Any]], takers: dict[str, Any]) -> N
         fits[name]["sample_weight"] = weights
 
 
-def _delegates(method: str) -> Any:
-    """Return a check that raises AttributeError unless the classifier has a method."""
+def _classifier(model: "ProjectedClassifierCV") -> Any:
+    """Return the fitted classifier of a model, or the one that will be fitted."""
+    default = MLkNN() if model.estimator is None else model.estimator
+    return getattr(model, "estimator_", default)
 
-    def check(self: "ProjectedClassifierCV") -> bool:
-        default = MLkNN() if self.estimator is None else self.estimator
-        getattr(getattr(self, "estimator_", default), method)
-        return True
 
-    return check
+def _check_scores(model: "ProjectedClassifierCV") -> None:
+    """Raise AttributeError unless the classifier has a decision function."""
+    _classifier(model).decision_function  # noqa: B018
+
+
+def _check_probabilities(model: "ProjectedClassifierCV") -> None:
+    """Raise AttributeError if there are no probabilities, neither fitted ones nor own ones."""
+    inner = _classifier(model)
+    fitted = hasattr(model, "estimator_")
+    calibrated = hasattr(model, "calibration_") if fitted else model.calibration is not None
+    if not (calibrated and has_scores(inner)) and not hasattr(inner, "predict_proba"):
+        raise AttributeError(
+            f"This {type(model).__name__} has no predict_proba: pass calibration='auto' and a "
+            "classifier with decision_function, or one with predict_proba."
+        )
 
 
 class ProjectedClassifierCV(
@@ -83,6 +99,11 @@ class ProjectedClassifierCV(
         The name of a metric of ``eigenlabel.metrics``. Losses are minimised.
     verbose : int, default=0
         The verbosity. 0 is silent; 1 shows the progress of the tuning on stderr.
+    calibration : {"auto", "sigmoid", "isotonic"} or None, default="auto"
+        How scores become the probabilities of ``predict_proba``, see
+        :func:`eigenlabel.thresholds.fit_calibration`. The maps are fitted to ``oof_scores_``. With
+        None, and for a vector y of a classifier that has ``predict_proba``, the probabilities are
+        the classifier's own. A vector y of other classifiers costs one fit more for each fold.
 
     Attributes
     ----------
@@ -98,6 +119,12 @@ class ProjectedClassifierCV(
         The projection, fitted to all samples at the best dimension.
     estimator_ : classifier
         The classifier, fitted to all samples at the best dimension.
+    oof_scores_ : ndarray of shape (n_samples, n_labels)
+        The held-out scores of the best dimension, NaN if a sample was in no test part, a mean if
+        it was in several. Only if ``calibration_`` exists.
+    calibration_ : Calibration
+        The maps from scores to probabilities, if ``calibration`` is not None and the
+        probabilities are not the classifier's own.
     classes_ : ndarray
         The names or positions of the labels, or the classes of a vector y.
     n_features_in_ : int
@@ -122,6 +149,7 @@ class ProjectedClassifierCV(
         "cv": CheckedBy("check_folds"),
         "scoring": Choice(*METRICS),
         "verbose": CheckedBy("the progress bar"),
+        "calibration": CALIBRATION,
     }
 
     def __init__(
@@ -133,6 +161,7 @@ class ProjectedClassifierCV(
         cv: Any = 5,
         scoring: str = "average_precision",
         verbose: int = 0,
+        calibration: str | None = "auto",
     ) -> None:
         self.estimator = estimator
         self.projection = projection
@@ -140,6 +169,7 @@ class ProjectedClassifierCV(
         self.cv = cv
         self.scoring = scoring
         self.verbose = verbose
+        self.calibration = calibration
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, **fit_params: Any) -> "ProjectedClassifierCV":
@@ -177,8 +207,9 @@ class ProjectedClassifierCV(
             most = min(Y.shape[1], X.shape[1])
             dimensions = [*(2**k for k in range(int(np.log2(most)) + 1) if 2**k < most), most]
         wanted = check_dimensions(dimensions)
+        keep = codec.multilabel and self.calibration is not None and has_scores(classifier)
         held_out = DimensionScores(
-            projection, classifier, X, Y, wanted, self.cv, self.scoring, routed
+            projection, classifier, X, Y, wanted, self.cv, self.scoring, routed, keep
         )
         result = held_out.search(self.verbose)
         self.path_, self.best_params_ = held_out.path(result), held_out.params[int(result.best)]
@@ -191,7 +222,43 @@ class ProjectedClassifierCV(
         self.estimator_ = clone(classifier).fit(Z, target, **routed.estimator.fit)
         self.n_components_ = self.projection_.n_components_
         self.classes_ = codec.classes
+        scores = held_out.oof_scores(int(result.best)) if keep else None
+        if not codec.multilabel and not hasattr(classifier, "predict_proba"):
+            scores = self._collect_classes(held_out, widest, classifier, target)
+        self._calibrate(scores, Y, routed.estimator.fit.get("sample_weight"))
         return self
+
+    def _collect_classes(
+        self, held_out: DimensionScores, projection: Any, classifier: Any, target: Any
+    ) -> Floats | None:
+        """Return the held-out scores of a vector y at the best dimension."""
+        if self.calibration is None or not has_scores(classifier):
+            return None
+        X, routed = held_out.X, held_out.routed
+        among = get_tags(projection).input_tags.pairwise
+
+        def score(train: Ints, test: Ints) -> tuple[Any, Any]:
+            columns = (slice(None), train) if among else slice(None)
+            first = take_rows(X, routed.projection.fit, train)
+            part = fit_projection(clone(projection), X[train][columns], target[train], first)
+            Z, Z_test = (embed(part, X[rows][columns]) for rows in (train, test))
+            then = take_rows(X, routed.estimator.fit, train)
+            model = clone(classifier).fit(Z, target[train], **then)
+            return model.decision_function(Z_test), model.classes_
+
+        return class_heldout(score, held_out.folds, target, self._codec)
+
+    def _calibrate(self, scores: Floats | None, Y: Bools, weights: Floats | None) -> None:
+        """Set or remove ``oof_scores_`` and ``calibration_``."""
+        self.__dict__.pop("oof_scores_", None)
+        calibration = None
+        if scores is not None and self.calibration is not None:
+            Y = Y[:, 1:] if self._codec.kind == "binary" and Y.shape[1] == 2 else Y
+            self.oof_scores_ = scores
+            calibration = fit_probabilities(
+                self._codec, scores, Y, weights, method=self.calibration
+            )
+        store_calibration(self, calibration)
 
     def _parts(self) -> tuple[Any, Any]:
         """Return the projection and the classifier, or their defaults."""
@@ -252,7 +319,14 @@ class ProjectedClassifierCV(
         decided = decided[:, None] if decided.ndim == 1 else decided  # a single label
         return self._codec.decode(decided > 0)
 
-    @available_if(_delegates("decision_function"))  # type: ignore[untyped-decorator]
+    def _scores(self, Z: Floats) -> Floats:
+        """Return the scores (n, m) of projected samples."""
+        classes = self._codec.classes
+        if self._codec.multilabel:
+            return scores_matrix(self.estimator_, Z, len(classes))
+        return class_scores(self.estimator_.decision_function(Z), self.classes_, classes)
+
+    @available_if(_check_scores)
     def decision_function(self, X: Any) -> Any:
         """Return the scores of the classifier, before any threshold.
 
@@ -269,9 +343,9 @@ class ProjectedClassifierCV(
         Z = self._project(X)
         return self.estimator_.decision_function(Z)
 
-    @available_if(_delegates("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(_check_probabilities)
     def predict_proba(self, X: Any) -> Any:
-        """Return the probabilities of the classifier.
+        """Return the probability of every label, or of every class if y was a vector.
 
         Parameters
         ----------
@@ -280,11 +354,14 @@ class ProjectedClassifierCV(
 
         Returns
         -------
-        probabilities : ndarray
-            The probabilities, in the shape that the classifier returns.
+        probabilities : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
+            The probabilities of ``calibration_``, which never fall with the score. Without it, the
+            probabilities of the classifier, in the shape that it returns.
         """
         Z = self._project(X)
-        return self.estimator_.predict_proba(Z)
+        if not hasattr(self, "calibration_"):
+            return self.estimator_.predict_proba(Z)
+        return self._codec.shape_probabilities(self.calibration_.probabilities(self._scores(Z)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

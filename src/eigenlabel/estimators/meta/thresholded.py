@@ -1,5 +1,6 @@
 """Thresholds for any multi-label classifier that scores."""
 
+import numbers
 from typing import Any, ClassVar
 
 import numpy as np
@@ -7,37 +8,56 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from eigenlabel.estimators.base import CALIBRATION
+from eigenlabel.estimators.heldout import check_enough, class_heldout
 from eigenlabel.estimators.subspace.many_labels import MANY
-from eigenlabel.inputs.data import check_row_weights, is_estimator
-from eigenlabel.inputs.fitting import all_or_nothing
+from eigenlabel.inputs.data import check_row_weights, is_estimator, unmasked
+from eigenlabel.inputs.fitting import all_or_nothing, available_if
 from eigenlabel.inputs.parameters import CheckedBy, Jobs, Parameters, check_parameters
 from eigenlabel.inputs.sklearn_private import routing_enabled, take_rows, take_samples
-from eigenlabel.inputs.views import Views, is_several
+from eigenlabel.inputs.views import indexable
 from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.linalg._types import Floats
-from eigenlabel.linalg.machine import memory_limit
-from eigenlabel.linalg.memory import readable
+from eigenlabel.linalg._types import Floats, Ints
+from eigenlabel.linalg.machine import memory_limit, readable
 from eigenlabel.linalg.operators import row_blocks
-from eigenlabel.model_selection.folds import check_folds
-from eigenlabel.model_selection.reading import as_matrix, score_method, scores_matrix
+from eigenlabel.model_selection.reading import (
+    as_matrix,
+    class_scores,
+    score_method,
+    scores_matrix,
+)
 from eigenlabel.model_selection.routing import make_router, route_fit
+from eigenlabel.model_selection.search import store_calibration
+from eigenlabel.model_selection.splits import check_folds
 from eigenlabel.thresholds import Rule, Top, Zero, get_rule
-from eigenlabel.thresholds.decisions import decide, join_decisions
+from eigenlabel.thresholds.class_maps import fit_probabilities
+from eigenlabel.thresholds.rules import check_readable, decide, heldout_values, join_decisions
 
 ARRAYS = 6  # arrays of samples x labels that exist at once while thresholds are fitted
 
 
-def _delegates(method: str) -> Any:
-    """Return a check that raises AttributeError unless the classifier has a method."""
+def _check_scores(model: "ThresholdedClassifier") -> None:
+    """Raise AttributeError unless there is a decision function, or scores that have thresholds."""
+    inner = getattr(model, "estimator_", model.estimator)
+    if not hasattr(inner, "decision_function") and not hasattr(model, "thresholds_"):
+        raise AttributeError(
+            f"{type(inner).__name__} has no decision_function: its probabilities are the scores "
+            "after a fit to a label matrix."
+        )
 
-    def check(self: "ThresholdedClassifier") -> bool:
-        getattr(getattr(self, "estimator_", self.estimator), method)
-        return True
 
-    return check
+def _check_probabilities(model: "ThresholdedClassifier") -> None:
+    """Raise AttributeError if there are no probabilities, neither fitted ones nor own ones."""
+    inner = getattr(model, "estimator_", None)
+    fitted = model.calibration if inner is None else getattr(model, "calibration_", None)
+    if fitted is None and not hasattr(inner or model.estimator, "predict_proba"):
+        raise AttributeError(
+            f"This {type(model).__name__} has no predict_proba: pass calibration='auto', or a "
+            f"classifier that has it. From {MANY} labels on, only the classifier can have it, as "
+            "SharedSubspaceClassifier(calibration='auto')."
+        )
 
 
 class ThresholdedClassifier(
@@ -54,6 +74,10 @@ class ThresholdedClassifier(
     With the rules "zero" and "top", which need no scores and ignore ``cv``, a sparse y of 10,000
     labels or more stays sparse, and label sets are decided in pieces of rows.
 
+    Held-out scores also become probabilities. For a vector y and for many labels, these are the
+    classifier's own if it has ``predict_proba``; if not, held-out scores of a vector y are
+    collected for its probabilities.
+
     The cost is that of the classifier's own fit, times the number of folds plus one.
 
     Parameters
@@ -69,6 +93,10 @@ class ThresholdedClassifier(
         models.
     n_jobs : int or None, default=None
         The number of folds that are fitted in parallel.
+    calibration : {"auto", "sigmoid", "isotonic"} or None, default="auto"
+        How scores become the probabilities of ``predict_proba``, see
+        :func:`eigenlabel.thresholds.fit_calibration`. The maps are fitted to ``oof_scores_``. With
+        None, the probabilities are the classifier's own.
 
     Attributes
     ----------
@@ -77,8 +105,11 @@ class ThresholdedClassifier(
     thresholds_ : ndarray of shape (n_labels,)
         The thresholds. The attribute is absent for a vector y.
     oof_scores_ : ndarray of shape (n_samples, n_labels)
-        The scores that the thresholds are fitted to. The attribute is absent for a vector y and
-        for a sparse y of many labels.
+        The scores that the thresholds and probabilities are fitted to. The attribute is absent for
+        a sparse y of many labels, and for a vector y unless its probabilities need them.
+    calibration_ : Calibration
+        The maps from scores to probabilities, if ``oof_scores_`` were collected and
+        ``calibration`` is not None.
     classes_ : ndarray
         The classes of the classifier.
     n_features_in_ : int
@@ -108,15 +139,23 @@ class ThresholdedClassifier(
         "strategy": CheckedBy("get_rule"),
         "cv": CheckedBy("check_folds"),
         "n_jobs": Jobs(),
+        "calibration": CALIBRATION,
     }
 
     def __init__(
-        self, estimator: Any, *, strategy: str | Rule = "mixed", cv: Any = 5, n_jobs: Any = None
+        self,
+        estimator: Any,
+        *,
+        strategy: str | Rule = "mixed",
+        cv: Any = 5,
+        n_jobs: Any = None,
+        calibration: str | None = "auto",
     ) -> None:
         self.estimator = estimator
         self.strategy = strategy
         self.cv = cv
         self.n_jobs = n_jobs
+        self.calibration = calibration
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, **fit_params: Any) -> "ThresholdedClassifier":
@@ -158,13 +197,15 @@ class ThresholdedClassifier(
         # OneVsRestClassifier confuses the columns of an int8 one with more than 127 labels.
         target = Y.astype(int) if self._codec.multilabel else y
         self.estimator_ = clone(self.estimator).fit(X, target, **params)
+        split = routed.splitter.split
         if many:
             self.thresholds_ = self._rule.fit_grid(np.zeros((1, Y.shape[1], 0)), Y.T, None)[0]
         elif self._codec.multilabel:
-            self.oof_scores_ = self._collect_scores(
-                X, target, fit_params, params, routed.splitter.split
-            )
-            self.thresholds_ = self._rule.find_thresholds(self.oof_scores_, Y, weights)
+            check_readable(self._rule, self.calibration)
+            self.oof_scores_ = self._collect_scores(X, target, fit_params, params, split)
+        elif self.calibration is not None and not hasattr(self.estimator_, "predict_proba"):
+            self.oof_scores_ = self._collect_classes(X, y, params, split)
+        self._calibrate(Y, weights)
         if type(self._rule) is Zero and hasattr(self, "thresholds_"):
             half = 0.5 if score_method(self.estimator_) == "predict_proba" else 0.0
             self.thresholds_ += half  # the probability where both answers are equally likely
@@ -173,6 +214,20 @@ class ThresholdedClassifier(
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         return self
+
+    def _calibrate(self, Y: Any, weights: Floats | None) -> None:
+        """Fit the probabilities, and thresholds unless there are some, to held-out scores."""
+        calibration = None
+        if hasattr(self, "oof_scores_"):
+            scores = self.oof_scores_
+            if self.calibration is not None:
+                calibration = fit_probabilities(
+                    self._codec, scores, Y, weights, method=self.calibration
+                )
+            if self._codec.multilabel:
+                values = heldout_values(self._rule, scores, Y, weights, self.calibration)
+                self.thresholds_ = self._rule.find_thresholds(values, Y, weights)
+        store_calibration(self, calibration)
 
     def _has_many_labels(self, y: Any) -> bool:
         """Return True if y stays sparse; raise MemoryError if held-out scores do not fit."""
@@ -202,7 +257,7 @@ class ThresholdedClassifier(
         """Return the scores (n, m) that the thresholds are fitted to."""
         if self.cv is None:
             return self._scores(self.estimator_, X)
-        X = Views(X) if is_several(X) else X  # several tables are split together
+        X = indexable(X)
         cv = check_folds(self.cv)
         if y.shape[1] == 1:  # which cross_val_predict takes for classes
             return self._collect_one(X, y, cv.split(X, y, **split), params)
@@ -240,6 +295,25 @@ class ThresholdedClassifier(
             )
         return scores
 
+    def _collect_classes(
+        self, X: Any, y: Any, params: dict[str, Any], split: dict[str, Any]
+    ) -> Floats:
+        """Return the scores (n, m) of a vector y."""
+        if self.cv is None:
+            return self._scores(self.estimator_, X)
+        X = indexable(X)
+        target = np.asarray(unmasked(y)).ravel()
+        check_enough(np.arange(len(target)))
+        cv = min(self.cv, len(target)) if isinstance(self.cv, numbers.Integral) else self.cv
+
+        def score(train: Ints, test: Ints) -> tuple[Any, Any]:
+            model = clone(self.estimator)
+            model.fit(*take_samples(model, X, target, train), **take_rows(X, params, train))
+            part = take_samples(model, X, None, test, train)[0]
+            return model.decision_function(part), model.classes_
+
+        return class_heldout(score, check_folds(cv).split(X, target, **split), target, self._codec)
+
     def predict(self, X: Any) -> Any:
         """Predict the label sets, or the classes if y was a vector.
 
@@ -264,17 +338,21 @@ class ThresholdedClassifier(
         X = X.tocsr() if sparse else X if hasattr(X, "shape") else np.asarray(X)
         rows = row_blocks(X.shape[0], len(self.thresholds_))
         take = X.iloc if hasattr(X, "iloc") else X
-        return join_decisions([self._decide(take[piece]) for piece in rows])
+        return join_decisions((self._decide(take[piece]) for piece in rows), X.shape[0])
 
     def _decide(self, X: Any) -> Any:
         """Return the label sets of some samples."""
         scores = self._scores(self.estimator_, X)
-        return decide(self._codec, scores, self._rule, self.thresholds_)
+        calibration = getattr(self, "calibration_", None)
+        return decide(self._codec, scores, self._rule, self.thresholds_, calibration)
 
     def _scores(self, estimator: Any, X: Any) -> Floats:
-        return scores_matrix(estimator, X, len(self._codec.classes))
+        classes = self._codec.classes
+        if self._codec.multilabel:
+            return scores_matrix(estimator, X, len(classes))
+        return class_scores(estimator.decision_function(X), estimator.classes_, classes)
 
-    @available_if(_delegates("decision_function"))  # type: ignore[untyped-decorator]
+    @available_if(_check_scores)
     def decision_function(self, X: Any) -> Any:
         """Return the scores of the classifier, before any threshold.
 
@@ -286,14 +364,17 @@ class ThresholdedClassifier(
         Returns
         -------
         scores : ndarray
-            The scores, in the shape that the classifier returns.
+            The scores, in the shape that the classifier returns. If it has no decision function,
+            its own probabilities (n_samples, n_labels), which ``thresholds_`` refer to.
         """
         check_is_fitted(self)
-        return self.estimator_.decision_function(X)
+        if hasattr(self.estimator_, "decision_function"):
+            return self.estimator_.decision_function(X)
+        return self._scores(self.estimator_, X)
 
-    @available_if(_delegates("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(_check_probabilities)
     def predict_proba(self, X: Any) -> Any:
-        """Return the probabilities of the classifier.
+        """Return the probability of every label, or of every class if y was a vector.
 
         Parameters
         ----------
@@ -302,11 +383,15 @@ class ThresholdedClassifier(
 
         Returns
         -------
-        probabilities : ndarray
-            The probabilities, in the shape that the classifier returns.
+        probabilities : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
+            The probabilities of ``calibration_``, which never fall with the score. Without it, the
+            probabilities of the classifier, in the shape that it returns.
         """
         check_is_fitted(self)
-        return self.estimator_.predict_proba(X)
+        if not hasattr(self, "calibration_"):
+            return self.estimator_.predict_proba(X)
+        found = self.calibration_.probabilities(self._scores(self.estimator_, X))
+        return self._codec.shape_probabilities(found)
 
     def get_metadata_routing(self) -> Any:
         """Return the requests of the classifier and the splitter.

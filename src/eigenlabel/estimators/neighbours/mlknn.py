@@ -1,6 +1,6 @@
 """ML-kNN: each label decided by how many of the nearest neighbours have it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -166,8 +166,17 @@ class MLkNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _counts(self, X: Any, training: bool = False) -> Ints:
         """Return the number of neighbours that have each label (n, m)."""
+        return np.concatenate([self._label_counts(found) for found in self._strips(X, training)])
+
+    def _neighbours(self, X: Any) -> Ints:
+        """Return the neighbours (n, k) of new samples, as positions of training samples."""
+        return np.concatenate(list(self._strips(X)))
+
+    def _strips(self, X: Any, training: bool = False) -> Iterator[Ints]:
+        """Yield the neighbours of strips of samples."""
         if self.index is not None:
-            return self._label_counts(self._approximate(X, training))
+            yield self._approximate(X, training)
+            return
         dtype = max((X.dtype, self._X.dtype), key=precision)
         strips = nearest_in_strips(
             self._distances(X),
@@ -176,7 +185,8 @@ class MLkNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._k,
             training=training,
         )
-        return np.concatenate([self._label_counts(found) for _, found in strips])
+        for _, found in strips:
+            yield found
 
     def _label_counts(self, neighbours: Ints) -> Ints:
         counts: Any = np.zeros((len(neighbours), self._Y.shape[1]), dtype=np.int32)
@@ -238,12 +248,7 @@ class MLkNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The probabilities. Those of classes are scaled to sum to one.
         """
         check_is_fitted(self)
-        P = self._probabilities(X)
-        if self._codec.multilabel:
-            return P
-        if self._codec.kind == "binary":
-            return np.column_stack([1 - P[:, 0], P[:, 0]]) if len(self.classes_) == 2 else P
-        return np.asarray(P / P.sum(axis=1, keepdims=True))
+        return self._codec.shape_probabilities(self._probabilities(X))
 
     def _probabilities(self, X: Any) -> Floats:
         counts = self._counts(check_data(self, X, reset=False))

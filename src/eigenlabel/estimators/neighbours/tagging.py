@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy.special import softmax
 from sklearn.utils.validation import check_consistent_length
 
-from eigenlabel.estimators.base import RuleClassifier
+from eigenlabel.estimators.base import CALIBRATION, RuleClassifier
 from eigenlabel.estimators.views.distances import METRIC, fit_distances, view_distance_tags
 from eigenlabel.estimators.views.tables import VIEW_PARAMETERS
 from eigenlabel.inputs.fitting import all_or_nothing
@@ -34,6 +34,7 @@ DISTANCE_PARAMETERS: dict[str, Declaration] = {
     "metric": METRIC,
     **VIEW_PARAMETERS,
     "threshold": CheckedBy("get_rule"),
+    "calibration": CALIBRATION,
 }
 
 
@@ -43,11 +44,19 @@ class DistanceTagger(RuleClassifier):
     Subclasses define ``_score_parts`` and call ``_prepare`` in ``fit``.
     """
 
-    def __init__(self, metric: Any, views: Any, transformers: Any, threshold: str | Rule) -> None:
+    def __init__(
+        self,
+        metric: Any,
+        views: Any,
+        transformers: Any,
+        threshold: str | Rule,
+        calibration: str | None,
+    ) -> None:
         self.metric = metric
         self.views = views
         self.transformers = transformers
         self.threshold = threshold
+        self.calibration = calibration
 
     def _prepare(self, X: Any, y: Any) -> tuple[Rule, list[Part], Bools]:
         """Check the parameters and the data; return the rule, the samples of views, and Y."""
@@ -116,6 +125,11 @@ class JEC(DistanceTagger):
         The rule of ``eigenlabel.thresholds`` that turns scores into label sets, such as ``Top(5)``.
         Rules with fitted thresholds use the scores of training samples, each left out of its own
         neighbours.
+    calibration : {"auto", "sigmoid", "isotonic"} or None, default=None
+        How scores become the probabilities of ``predict_proba``, see
+        :func:`eigenlabel.thresholds.fit_calibration`. The maps are fitted to held-out scores of
+        five folds, which costs five more fits. None leaves out ``predict_proba``, and rules on
+        probabilities.
 
     Attributes
     ----------
@@ -130,6 +144,8 @@ class JEC(DistanceTagger):
         The names of the views, in order.
     thresholds_ : ndarray of shape (n_labels,)
         The thresholds of the rule. Only if y is a label matrix.
+    calibration_ : Calibration
+        The maps from scores to probabilities. Only if ``calibration`` is not None.
     classes_ : ndarray of shape (n_labels,)
         The columns of the label matrix, or the classes of a vector y.
     n_features_in_ : int
@@ -158,8 +174,9 @@ class JEC(DistanceTagger):
         views: Any = None,
         transformers: Any = None,
         threshold: str | Rule = "zero",
+        calibration: str | None = None,
     ) -> None:
-        super().__init__(metric, views, transformers, threshold)
+        super().__init__(metric, views, transformers, threshold, calibration)
         self.n_neighbors = n_neighbors
 
     @all_or_nothing
@@ -182,7 +199,8 @@ class JEC(DistanceTagger):
         if len(self.view_names_) > 1:  # the scale of a single distance changes no order
             self._distances.settle_scales(parts, "largest")
         self.cooccurrence_ = (self._Y.T @ self._Y).toarray()
-        self._fit_rule(rule, Y, lambda: self._score_parts(parts, training=True))
+        heldout = self._calibrate(X, y, Y)
+        self._fit_rule(rule, Y, lambda: self._score_parts(parts, training=True), heldout)
         return self
 
     def _score_parts(self, parts: Sequence[Part], *, training: bool = False) -> Floats:
@@ -245,6 +263,11 @@ class MBRM(DistanceTagger):
         The rule of ``eigenlabel.thresholds`` that turns scores into label sets, such as ``Top(5)``.
         Rules with fitted thresholds use the scores of training samples, each left out. A score of
         zero is p = 1/2.
+    calibration : {"auto", "sigmoid", "isotonic"} or None, default=None
+        How scores become the probabilities of ``predict_proba``, see
+        :func:`eigenlabel.thresholds.fit_calibration`. The maps are fitted to held-out scores of
+        five folds, which costs five more fits. None leaves out ``predict_proba``, and rules on
+        probabilities.
 
     Attributes
     ----------
@@ -258,6 +281,8 @@ class MBRM(DistanceTagger):
         The names of the views, in order.
     thresholds_ : ndarray of shape (n_labels,)
         The thresholds of the rule. Only if y is a label matrix.
+    calibration_ : Calibration
+        The maps from scores to probabilities. Only if ``calibration`` is not None.
     classes_ : ndarray of shape (n_labels,)
         The columns of the label matrix, or the classes of a vector y.
     n_features_in_ : int
@@ -291,8 +316,9 @@ class MBRM(DistanceTagger):
         views: Any = None,
         transformers: Any = None,
         threshold: str | Rule = "zero",
+        calibration: str | None = None,
     ) -> None:
-        super().__init__(metric, views, transformers, threshold)
+        super().__init__(metric, views, transformers, threshold, calibration)
         self.bandwidth = bandwidth
         self.smoothing = smoothing
 
@@ -317,7 +343,8 @@ class MBRM(DistanceTagger):
         self._distances.settle_scales(parts, "mean")
         self._widths = np.array([float(value) for value in given.values()])
         self.bandwidth_ = self._widths * [view.scale for view in self.views_.values()]
-        self._fit_rule(rule, Y, lambda: self._score_parts(parts, training=True))
+        heldout = self._calibrate(X, y, Y)
+        self._fit_rule(rule, Y, lambda: self._score_parts(parts, training=True), heldout)
         return self
 
     def _score_parts(self, parts: Sequence[Part], *, training: bool = False) -> Floats:

@@ -93,6 +93,11 @@ class TagProp(DistanceTagger):
         The largest number of steps. A warning is raised if they do not converge.
     tol : float, default=1e-5
         The ascent ends when a step gains less than this share of the objective.
+    calibration : {"auto", "sigmoid", "isotonic"} or None, default=None
+        How scores become the probabilities of ``predict_proba``, see
+        :func:`eigenlabel.thresholds.fit_calibration`. The maps are fitted to held-out scores of
+        five folds, which costs five more fits. None leaves out ``predict_proba``, and rules on
+        probabilities.
 
     Attributes
     ----------
@@ -113,6 +118,8 @@ class TagProp(DistanceTagger):
         The names of the views, in order.
     thresholds_ : ndarray of shape (n_labels,)
         The thresholds of the rule. Only if y is a label matrix.
+    calibration_ : Calibration
+        The maps from scores to probabilities. Only if ``calibration`` is not None.
     classes_ : ndarray of shape (n_labels,)
         The columns of the label matrix, or the classes of a vector y.
     n_features_in_ : int
@@ -158,8 +165,9 @@ class TagProp(DistanceTagger):
         threshold: str | Rule = "zero",
         max_iter: int = 200,
         tol: float = 1e-5,
+        calibration: str | None = None,
     ) -> None:
-        super().__init__(metric, views, transformers, threshold)
+        super().__init__(metric, views, transformers, threshold, calibration)
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.sigmoid = sigmoid
@@ -193,7 +201,7 @@ class TagProp(DistanceTagger):
         objective = self._objective(some, Y[near.some])
         found = learn(objective, self._weighting(), some, self.max_iter, self.tol)
         self._store(found, objective)
-        self._fit_rule(rule, Y, lambda: self._vote(near))
+        self._fit_rule(rule, Y, lambda: self._vote(near), self._calibrate(X, y, Y))
         return self
 
     def _find(self, parts: Sequence[Part], *, training: bool = False) -> Neighbours:

@@ -9,8 +9,8 @@ ridge solve and one small eigenproblem.
 from typing import Any, ClassVar
 
 from eigenlabel.estimators.projection.base import PROJECTION_PARAMETERS, BaseProjection
+from eigenlabel.inputs.data import check_scale
 from eigenlabel.inputs.parameters import NOT_NEGATIVE, Parameters
-from eigenlabel.inputs.scale import check_scale
 from eigenlabel.kernels.factor import factorise_samples
 from eigenlabel.linalg._types import Bools, Floats, Matrix
 from eigenlabel.linalg.directions import Directions, directions, orthonormal_directions

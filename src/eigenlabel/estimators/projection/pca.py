@@ -6,7 +6,7 @@ from typing import ClassVar
 from scipy.sparse.linalg import ArpackError
 
 from eigenlabel.estimators.projection.base import BaseProjection
-from eigenlabel.inputs.scale import check_scale
+from eigenlabel.inputs.data import check_scale
 from eigenlabel.kernels.factor import factorise_samples
 from eigenlabel.linalg._types import Bools, Matrix
 from eigenlabel.linalg.directions import FEW, Directions, leading_axes

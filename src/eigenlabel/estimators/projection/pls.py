@@ -1,7 +1,7 @@
 """Partial least squares of features and labels."""
 
 from eigenlabel.estimators.projection.base import BaseProjection
-from eigenlabel.inputs.scale import check_scale
+from eigenlabel.inputs.data import check_scale
 from eigenlabel.kernels.factor import factorise_samples
 from eigenlabel.linalg._types import Bools, Matrix
 from eigenlabel.linalg.directions import Directions, covariance_directions

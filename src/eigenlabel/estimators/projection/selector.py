@@ -7,10 +7,9 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from eigenlabel.inputs.data import check_data
+from eigenlabel.inputs.data import SelectorMixin, check_data
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.inputs.parameters import COUNT, Maybe, Parameters, check_parameters
-from eigenlabel.inputs.sparse import SelectorMixin
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Bools, Floats, Matrix
 from eigenlabel.linalg.operators import centre_full_columns, weighted_mean

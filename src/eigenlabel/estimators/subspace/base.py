@@ -1,7 +1,10 @@
-"""What the classifier of ML-LS and the classifier that tunes itself have in common."""
+"""What the classifiers of ML-LS share: the fitted state, predictions, embeddings and blocks."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+import copy
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from inspect import getattr_static
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,24 +12,234 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from eigenlabel.estimators.base import ScoreClassifier, check_calibrated
 from eigenlabel.estimators.subspace.files import read_pieces
-from eigenlabel.estimators.subspace.fitted import FittedSubspace
 from eigenlabel.estimators.subspace.solve import SubspaceSolution
-from eigenlabel.estimators.subspace.stream import Stream
-from eigenlabel.estimators.subspace.streaming import extend, linear_only
+from eigenlabel.estimators.subspace.stream import Columns, Stream, extend, linear_only
 from eigenlabel.estimators.subspace.weights import Weights
 from eigenlabel.inputs.data import check_data
-from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
+from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing, available_if
 from eigenlabel.inputs.parameters import check_number, check_parameters
 from eigenlabel.inputs.warning import warn
-from eigenlabel.kernels.kernel import kernel_tags
+from eigenlabel.kernels.factor import Solver, warn_shortfall
+from eigenlabel.kernels.kernel import Kernel, kernel_tags
+from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Floats, Ints
-from eigenlabel.linalg.operators import row_blocks
-from eigenlabel.thresholds.decisions import decide, join_decisions
-from eigenlabel.thresholds.rules import top_labels
+from eigenlabel.linalg.threads import idle_threads
+from eigenlabel.thresholds.calibration import Calibration
+from eigenlabel.thresholds.rules import decide, join_decisions, top_labels
 
 Value = TypeVar("Value")
-Model = TypeVar("Model", bound="BaseSharedSubspace")
+
+
+class FittedSubspace(ScoreClassifier):
+    """The solution or the stream of a model, and its fitted attributes.
+
+    Subclasses define how a stream of blocks is solved.
+    """
+
+    kernel: Any
+    gamma: float | None
+    degree: float
+    coef0: float
+    kernel_params: dict[str, Any] | None
+    fit_intercept: bool
+    solver: str
+    tol: float
+    max_iter: int
+    max_memory: float | None
+
+    _solution: SubspaceSolution | None = None
+    _stream: Stream | None = None
+    _finished: bool = False
+
+    def _make_kernel(self) -> Kernel:
+        """Return the kernel of the parameters; its bandwidth is not settled yet."""
+        kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
+        self._make_solver().check_kernel(kernel)
+        return kernel
+
+    @property
+    def _limit(self) -> float:
+        """Upper bound on the memory in bytes."""
+        return self._make_solver().limit
+
+    def _make_solver(self) -> Solver:
+        """Return how the parameters say that equations are solved."""
+        return Solver(self.solver, self.tol, self.max_iter, self.max_memory, self.fit_intercept)
+
+    # The solution
+
+    @abstractmethod
+    def _solve_stream(self, stream: Stream) -> SubspaceSolution:
+        """Solve the equations of all samples of a stream."""
+
+    def _solved(self) -> SubspaceSolution:
+        """Return the solution; a stream is solved once after its last block."""
+        if self._stream is None:
+            if self._solution is None:
+                raise NotFittedError(
+                    f"This {type(self).__name__} is not fitted yet: call fit or partial_fit."
+                )
+            return self._solution
+        if self._stream.solution is None:
+            with idle_threads():
+                stream = self._stream.settle()
+                stream.check_solvable()
+                stream.solution = self._solve_stream(stream)
+            warn_shortfall(stream.solution.shortfall)
+        assert self._stream.solution is not None
+        return self._stream.solution
+
+    @all_or_nothing
+    def _store(
+        self, codec: LabelCodec, solution: SubspaceSolution, columns: Columns | None = None
+    ) -> Self:
+        """Become the model of a solution; columns are those of data the model has not seen."""
+        if columns is not None:
+            columns.store(self)
+        self._codec, self.classes_ = codec, codec.classes
+        self._solution, self._stream, self._finished = solution, None, False
+        warn_shortfall(solution.shortfall)
+        return self
+
+    @all_or_nothing
+    def _follow(self, stream: Stream) -> Self:
+        """Become the model of a stream."""
+        stream.columns.store(self)
+        self._codec = stream.columns.codec
+        self.classes_ = self._codec.classes
+        self._solution, self._stream, self._finished = None, stream, False
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._solution is not None or self._stream is not None
+
+    # Display
+
+    def __dir__(self) -> list[str]:
+        """List the attributes, without those that are expensive to compute.
+
+        scikit-learn reads every attribute that is listed. That must neither solve a stream nor
+        multiply the factors of the weights of many labels.
+        """
+        hidden: set[str] = set()
+        solution = self._solution if self._stream is None else self._stream.solution
+        if solution is None:
+            names = dir(type(self))
+            hidden = {n for n in names if isinstance(getattr_static(type(self), n), property)}
+            hidden.discard("n_samples_seen_")  # is known without a solution
+        else:
+            if solution.weights.label_weights is not None:
+                hidden |= {"coef_", "dual_coef_"}
+            if not solution.weights.subspace.ready:
+                hidden.add("components_")
+        return [n for n in object.__dir__(self) if n not in hidden and hasattr(self, n)]
+
+    def _displayed(self) -> Self:
+        """Return the model that a notebook shows: one without a stream that is not solved yet."""
+        shown = copy.copy(self)
+        if shown._stream is not None and shown._stream.solution is None:
+            shown._stream = None
+        return shown
+
+    def _repr_html_inner(self) -> Any:
+        return super(FittedSubspace, self._displayed())._repr_html_inner()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        return super(FittedSubspace, self._displayed())._repr_mimebundle_(**kwargs)
+
+    # Fitted attributes
+
+    def _present(self, name: str, value: Value | None) -> Value:
+        """Return a fitted attribute; raise AttributeError if the model does not have it."""
+        if value is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return value
+
+    def _full_weights(self, name: str, *, linear: bool) -> Floats:
+        weights: Weights = self._solved().weights
+        if weights.subspace.linear != linear:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        try:
+            return weights.full(self._limit)
+        except MemoryError as error:  # so that hasattr returns False
+            raise AttributeError(str(error)) from None
+
+    def _basis(self, name: str, *, linear: bool) -> Floats:
+        subspace = self._solved().weights.subspace
+        return self._present(name, subspace.array if subspace.linear == linear else None)
+
+    @property
+    def coef_(self) -> Floats:
+        """Weights (n_labels, n_features) of a linear kernel."""
+        return self._full_weights("coef_", linear=True)
+
+    @property
+    def dual_coef_(self) -> Floats:
+        """Dual coefficients (n_samples, n_labels) of other kernels."""
+        return self._full_weights("dual_coef_", linear=False)
+
+    @property
+    def X_fit_(self) -> Any:  # noqa: N802
+        """Training samples, or their kernel matrix, which kernels that are not linear need."""
+        return self._present("X_fit_", self._solved().weights.subspace.samples)
+
+    @property
+    def components_(self) -> Floats:
+        """Basis (n_components_, n_features) of the shared subspace, for a linear kernel."""
+        return self._basis("components_", linear=True)
+
+    @property
+    def dual_components_(self) -> Floats:
+        """Dual coefficients (n_samples, n_components_) of the basis, for other kernels."""
+        return self._basis("dual_components_", linear=False)
+
+    @property
+    def label_weights_(self) -> Floats:
+        """Weights (n_components_, n_labels) in the shared subspace, for many labels."""
+        return self._present("label_weights_", self._solved().weights.label_weights)
+
+    @property
+    def intercept_(self) -> Floats:
+        """Intercepts (n_labels,)."""
+        return self._solved().weights.intercept
+
+    @property
+    def eigenlabels_(self) -> Floats:
+        """Combinations (n_labels, n_components_) of labels that share the subspace."""
+        return self._solved().eigenlabels
+
+    @property
+    def eigenvalues_(self) -> Floats:
+        """Eigenvalues of S, descending."""
+        return self._solved().eigenvalues
+
+    @property
+    def n_components_(self) -> int:
+        """Dimension of the shared subspace."""
+        return int(self._solved().eigenlabels.shape[1])
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of iterations of the solver."""
+        return self._solved().n_iter
+
+    @property
+    def residuals_(self) -> Floats:
+        """Residuals of an iterative solver, by label."""
+        return self._present("residuals_", self._solved().residuals)
+
+    @property
+    def calibration_(self) -> Calibration:  # type: ignore[override]
+        """Maps from scores to probabilities."""
+        return self._present("calibration_", self._solved().calibration)
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of samples that came in blocks, without those forgotten."""
+        count = None if self._stream is None else self._stream.count
+        return self._present("n_samples_seen_", count)
 
 
 class BaseSharedSubspace(
@@ -58,9 +271,7 @@ class BaseSharedSubspace(
 
     @linear_only
     @all_or_nothing
-    def partial_fit(
-        self: Model, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> Model:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add a block of samples; the model is that of one ``fit`` to all blocks.
 
         The order of blocks does not matter. Only statistics are collected (n d^2 operations for a
@@ -108,9 +319,7 @@ class BaseSharedSubspace(
 
     @linear_only
     @all_or_nothing
-    def fit_files(
-        self: Model, paths: Any, *, rows: int = 4096, like: Any = None, **options: Any
-    ) -> Model:
+    def fit_files(self, paths: Any, *, rows: int = 4096, like: Any = None, **options: Any) -> Self:
         """Fit to data files that need not fit in memory; they are read once, piece by piece.
 
         Equivalent to ``fit`` to all their rows. ``classes_`` are the names of the labels. Blocks
@@ -152,7 +361,7 @@ class BaseSharedSubspace(
 
     @linear_only
     @all_or_nothing
-    def merge(self: Model, other: Any) -> Model:
+    def merge(self, other: Any) -> Self:
         """Add all samples of another model that was fitted by blocks.
 
         Parameters
@@ -181,7 +390,7 @@ class BaseSharedSubspace(
 
     @linear_only
     @all_or_nothing
-    def finish(self: Model) -> Model:
+    def finish(self) -> Self:
         """Solve the equations and discard the statistics, and the rows that tuning keeps.
 
         The model needs less memory afterwards, and its file reveals less about the samples. No
@@ -202,14 +411,15 @@ class BaseSharedSubspace(
     def _scores(self, X: Any) -> Floats:
         return self._solved().weights.scores(check_data(self, X, reset=False))
 
-    def _by_rows(self, X: Any, use: Callable[[SubspaceSolution, Floats], Value]) -> list[Value]:
-        """Use the scores of pieces of rows; the scores of a piece need at most 32 MiB."""
+    def _by_rows(
+        self, X: Any, use: Callable[[SubspaceSolution, Floats], Value]
+    ) -> tuple[Iterator[Value], int]:
+        """Use the scores of pieces of rows; returns an iterator, and the number of samples."""
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
         solution = self._solved()
         weights: Weights = solution.weights
-        pieces = row_blocks(X.shape[0], len(weights.intercept))
-        return [use(solution, weights.scores(X[rows])) for rows in pieces]
+        return (use(solution, scores) for scores in weights.scores_by_rows(X)), X.shape[0]
 
     def decision_function(self, X: Any) -> Floats:
         """Compute the score of every label, before any threshold.
@@ -229,12 +439,43 @@ class BaseSharedSubspace(
             The scores; a vector if y was a vector of two classes.
         """
         check_is_fitted(self)
+        self._check_size(X, "Scores of")
+        return self._codec.shape_scores(self._scores(X))
+
+    def _check_size(self, X: Any, what: str) -> None:
+        """Raise MemoryError if the weights are factored, and an array (n, m) does not fit."""
         weights: Weights = self._solved().weights
         if weights.label_weights is not None:
             rows = X.shape[0] if hasattr(X, "shape") else len(X)
             advice = "use predict, predict_top or rank_labels, or pass fewer samples at once"
-            weights.check_size("Scores of", rows, self._limit, advice)
-        return self._codec.shape_scores(self._scores(X))
+            weights.check_size(what, rows, self._limit, advice)
+
+    @available_if(check_calibrated)
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of every label, or of every class if y was a vector.
+
+        The probabilities are those of ``calibration_``, which never fall with the score. The method
+        exists unless ``calibration`` is None. For many labels, an array that needs more than
+        ``max_memory`` raises MemoryError, as in ``decision_function``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples, or their kernel matrix with the training samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
+            The probabilities. Those of classes sum to one, in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        self._check_size(X, "Probabilities of")
+        parts, n = self._by_rows(X, lambda _, F: self._probabilities(F).astype(F.dtype, copy=False))
+        return np.asarray(join_decisions(parts, n))
+
+    def _probabilities(self, scores: Floats) -> Floats:
+        """Return what ``predict_proba`` returns for scores (n, m)."""
+        return self._codec.shape_probabilities(self._calibrated().probabilities(scores))
 
     def predict(self, X: Any) -> Any:
         """Predict the label sets, or the classes if y was a vector.
@@ -250,11 +491,15 @@ class BaseSharedSubspace(
             A 0/1 matrix, sparse if y was sparse; or a vector of classes.
         """
         return join_decisions(
-            self._by_rows(X, lambda s, F: decide(self._codec, F, s.rule, s.thresholds))
+            *self._by_rows(
+                X, lambda s, F: decide(self._codec, F, s.rule, s.thresholds, s.calibration)
+            )
         )
 
     def rank_labels(self, X: Any, n_labels: int = 5) -> tuple[Ints, Floats]:
-        """Rank the labels of each sample by their scores, the highest first.
+        """Rank the labels of each sample by their probabilities, or by scores without calibration.
+
+        Probabilities of different labels can be compared, scores hardly.
 
         Parameters
         ----------
@@ -266,24 +511,26 @@ class BaseSharedSubspace(
         Returns
         -------
         labels : ndarray of shape (n_samples, n_labels)
-            The positions of the labels in ``classes_``. Of equal scores the first label wins.
-        scores : ndarray of shape (n_samples, n_labels)
-            Their scores.
+            The positions of the labels in ``classes_``, the best first. Of equal values the first
+            label wins.
+        values : ndarray of shape (n_samples, n_labels)
+            Their probabilities, or their scores if ``calibration`` is None.
         """
         check_number("n_labels", n_labels, 1, integer=True)
         check_is_fitted(self)
         if len(self.classes_) != len(self._solved().weights.intercept):
             raise ValueError("One score decides between two classes: there is nothing to rank.")
 
-        def best(_: SubspaceSolution, scores: Floats) -> tuple[Ints, Floats]:
-            top = top_labels(scores, int(n_labels))
-            return top, np.take_along_axis(scores, top, axis=1)
+        def best(solution: SubspaceSolution, scores: Floats) -> tuple[Ints, Floats]:
+            values = scores if solution.calibration is None else self._probabilities(scores)
+            top = top_labels(values, int(n_labels))
+            return top, np.take_along_axis(values, top, axis=1)
 
-        labels, scores = zip(*self._by_rows(X, best), strict=True)
-        return np.concatenate(labels), np.concatenate(scores)
+        labels, values = zip(*self._by_rows(X, best)[0], strict=True)
+        return np.concatenate(labels), np.concatenate(values)
 
     def predict_top(self, X: Any, n_labels: int = 5) -> sp.csr_array:
-        """Predict the ``n_labels`` labels with the highest scores of each sample.
+        """Predict the best ``n_labels`` labels of each sample, as ``rank_labels`` ranks them.
 
         Parameters
         ----------
@@ -295,7 +542,7 @@ class BaseSharedSubspace(
         Returns
         -------
         labels : sparse array of shape (n_samples, n_labels_of_y)
-            A 0/1 matrix of int64. Of equal scores the first label wins.
+            A 0/1 matrix of int64. Of equal values the first label wins.
         """
         labels, _ = self.rank_labels(X, n_labels)
         n, k = labels.shape

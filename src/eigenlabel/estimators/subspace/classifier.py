@@ -1,34 +1,46 @@
 """ML-LS, shared-subspace least squares (Ji et al. 2010), for given parameters."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from sklearn.exceptions import NotFittedError
 
-from eigenlabel.estimators.base import check_training
+from eigenlabel.estimators.base import CALIBRATION, check_training
+from eigenlabel.estimators.heldout import FOLDS
 from eigenlabel.estimators.subspace.base import BaseSharedSubspace
+from eigenlabel.estimators.subspace.heldout import (
+    calibrate_many,
+    default_folds,
+    exact_scores,
+    factorise_folds,
+    single,
+    stream_scores,
+)
 from eigenlabel.estimators.subspace.many_labels import (
     Sizes,
+    SparseTraining,
     check_sparse_training,
     factorise_many,
     is_needed,
     solve_many,
 )
-from eigenlabel.estimators.subspace.missing_labels import factorise
 from eigenlabel.estimators.subspace.solve import (
     Point,
     SubspaceSolution,
     choose_rank,
+    factorise,
     solve,
     solve_statistics,
 )
-from eigenlabel.estimators.subspace.stream import Stream
-from eigenlabel.estimators.subspace.streaming import linear_only
+from eigenlabel.estimators.subspace.stream import Stream, linear_only
 from eigenlabel.estimators.subspace.weights import Domain
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import Integer, Maybe, Number, Parameters, check_parameters
 from eigenlabel.kernels.factor import SOLVER_PARAMETERS
 from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel
+from eigenlabel.labels.checks import blank
 from eigenlabel.linalg.statistics import Statistics
+from eigenlabel.thresholds.class_maps import fit_probabilities
 
 
 class SharedSubspaceClassifier(BaseSharedSubspace):
@@ -98,8 +110,16 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
         the arrays do not fit, "auto" is "krylov" for a linear kernel; everything else raises
         MemoryError.
 
+    calibration : {"auto", "sigmoid", "isotonic"} or None, default=None
+        How scores become the probabilities of ``predict_proba``, see
+        :func:`eigenlabel.thresholds.fit_calibration`. The maps are fitted to exact held-out scores
+        of five folds, at the cost of a reduction per fold; for many labels, to those of five more
+        fits. None leaves out ``predict_proba``.
+
     Attributes
     ----------
+    calibration_ : Calibration
+        The maps from scores to probabilities. Only if ``calibration`` is not None.
     coef_ : ndarray of shape (n_labels, n_features)
         Weights of the features. Only for a linear kernel.
     dual_coef_ : ndarray of shape (n_samples, n_labels)
@@ -156,7 +176,9 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
 
     Samples may come in blocks (``partial_fit``, ``fit_files``), be removed again (``forget``), and
     models may be merged (``merge``), all exactly, for a linear kernel. Memory is four to five
-    d x d matrices, for any number of samples.
+    d x d matrices, for any number of samples. With ``calibration``, statistics are stored for each
+    of five folds, as are rows whose held-out scores are calibrated: all of them up to 2^24 samples
+    times labels and 512 MiB, a random sample beyond; nothing can be forgotten then.
 
     Examples
     --------
@@ -174,6 +196,7 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
         "n_components": Maybe(Integer(0)),
         **KERNEL_PARAMETERS,
         **SOLVER_PARAMETERS,
+        "calibration": CALIBRATION,
     }
 
     def __init__(
@@ -192,6 +215,7 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
         tol: float = 1e-6,
         max_iter: int = 1000,
         max_memory: float | None = None,
+        calibration: str | None = None,
     ) -> None:
         self.alpha = alpha
         self.beta = beta
@@ -206,6 +230,7 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
         self.tol = tol
         self.max_iter = max_iter
         self.max_memory = max_memory
+        self.calibration = calibration
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SharedSubspaceClassifier":
@@ -235,9 +260,19 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
         data = check_training(self, X, y, sample_weight, square=kernel.precomputed)
         kernel = kernel.settle(data.X, data.weights)
         point = self._point(data.Y.shape[1])
-        factor = factorise(kernel, data.X, data.weights, data.observed, solver)
-        solution = solve(factor, data.targets, point, Domain(kernel, data.X.dtype, data.X))
-        return self._store(data.codec, solution)
+        domain = Domain(kernel, data.X.dtype, data.X)
+        if self.calibration is None:
+            factor = factorise(kernel, data.X, data.weights, data.observed, solver)
+            return self._store(data.codec, solve(factor, data.targets, point, domain))
+        folds = default_folds(data)
+        factor, some = factorise_folds(kernel, data, folds, solver)
+        scores = exact_scores(some, data, folds, point, solver.limit)
+        known = blank(data.Y, data.observed)
+        calibration = fit_probabilities(
+            data.codec, scores, known, data.weights, method=self.calibration
+        )
+        solution = solve(factor, data.targets, point, domain)
+        return self._store(data.codec, replace(solution, calibration=calibration))
 
     def _fit_many(
         self, X: Any, y: Any, sample_weight: Any, kernel: Kernel
@@ -246,18 +281,45 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
         data = check_sparse_training(self, X, y, sample_weight, square=kernel.precomputed)
         kernel = kernel.settle(data.X, data.weights)
         point = self._point(data.Y.shape[1])
-        factor = factorise_many(kernel, data, self._make_solver(), self.alpha, point[-1])
-        solution = solve_many(factor, data, point, Domain(kernel, data.X.dtype, data.X))
-        return self._store(data.codec, solution)
+
+        def solved(part: SparseTraining) -> SubspaceSolution:
+            factor = factorise_many(kernel, part, self._make_solver(), self.alpha, point[-1])
+            return solve_many(factor, part, point, Domain(kernel, part.X.dtype, part.X))
+
+        if self.calibration is None:
+            return self._store(data.codec, solved(data))
+        # The folds come first, so that their models are gone when the last one needs memory.
+        calibration = calibrate_many(data, solved, self.calibration, kernel.precomputed)
+        return self._store(data.codec, replace(solved(data), calibration=calibration))
 
     def _point(self, n_labels: int) -> Point:
         return self.alpha, self.beta, choose_rank(self.n_components, n_labels)
+
+    def _check_stream(self) -> int:
+        super()._check_stream()
+        return 1 if self.calibration is None else FOLDS
 
     def _solve_stream(self, stream: Stream) -> SubspaceSolution:
         check_parameters(self)
         statistics: Statistics = stream.total()
         point = self._point(len(statistics.t))
-        return solve_statistics(statistics, point, centre=self.fit_intercept)
+        solution = solve_statistics(statistics, point, centre=self.fit_intercept)
+        if self.calibration is None:
+            return solution
+        if len(stream.folds) == 1:
+            raise ValueError(
+                "The first block came with calibration=None, so that no samples are held out: "
+                "set calibration before the first block, or to None again."
+            )
+        scores, truth = stream_scores(stream, single(point), self.fit_intercept)
+        calibration = fit_probabilities(
+            stream.columns.codec,
+            scores.at(0).T,
+            truth.labels.T,
+            truth.weights,
+            method=self.calibration,
+        )
+        return replace(solution, calibration=calibration)
 
     @linear_only
     @all_or_nothing
@@ -267,6 +329,7 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
         What is left is the model of one fit to the other samples, up to rounding errors relative
         to all samples that were ever added. Samples that were never added are detected if the
         statistics show it (more samples than there are, negative variances), but not otherwise.
+        Models with a calibration cannot forget.
 
         Parameters
         ----------
@@ -285,5 +348,10 @@ class SharedSubspaceClassifier(BaseSharedSubspace):
         stream = self._stream
         if stream is None:
             raise NotFittedError("forget needs a model fitted by partial_fit or fit_files.")
+        if len(stream.folds) > 1:
+            raise ValueError(
+                "With calibration the statistics are stored by fold, and the fold of a sample is "
+                "not known again: use calibration=None from the first block on."
+            )
         block = stream.columns.check_block(self, X, y, sample_weight)
         return self._follow(stream.forget(block))

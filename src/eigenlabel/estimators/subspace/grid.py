@@ -1,20 +1,25 @@
-"""The grid of ML-LS and the held-out scores of its points."""
+"""The grid of ML-LS, the held-out scores of its points, and the outcome of a search."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from eigenlabel.labels.truth import Truth
-from eigenlabel.linalg._types import Floats
-from eigenlabel.linalg.heldout import FoldBlock
-from eigenlabel.linalg.numerics import descending_eigh
-from eigenlabel.model_selection.search import Chunk
+from eigenlabel.linalg._types import Floats, Ints
+from eigenlabel.linalg.heldout import FoldBlock, Shifted
+from eigenlabel.linalg.numerics import EPS, descending_eigh
+from eigenlabel.linalg.solvers.shifted import smallest_eigenvectors
+from eigenlabel.linalg.ties import SAFETY
+from eigenlabel.model_selection.search import Chunk, SearchResult
 
 PAPER_GRID = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 CHUNK = 2**22  # held-out scores of grid points held at once
+KEPT = 2**27  # scores that are kept so that each shift is solved once
+SMALL = 32  # labels up to which all eigenvectors are as fast as some
+FEW = 4  # eigenvectors are computed apart if they are this many times fewer than labels
 
 Item = TypeVar("Item")
 
@@ -53,6 +58,11 @@ class Grid:
         return [(a, b, r) for r in self.sizes for a, b in self.penalties]
 
     @property
+    def params(self) -> list[dict[str, Any]]:
+        """The parameters of all points by their names."""
+        return [{"alpha": a, "beta": b, "n_components": r} for a, b, r in self.points]
+
+    @property
     def shift_pairs(self) -> list[tuple[int, int]]:
         """The positions of beta and alpha + beta among the shifts, for all pairs."""
         return [self.shift_pair(a, b) for a, b in self.penalties]
@@ -79,6 +89,9 @@ def chunk_size(max_memory: float) -> int:
 class GridScores:
     """Held-out scores of all points of a grid, in chunks that fit in memory.
 
+    A point needs the scores of two shifts, beta and alpha + beta. Those of every beta are kept if
+    they fit, and points with the same sum follow each other, so that every shift is solved once.
+
     Parameters
     ----------
     blocks : sequence of FoldBlock
@@ -87,6 +100,8 @@ class GridScores:
         The grid.
     truth : Truth
         The truth about the samples, which says how often each one is held out.
+    order : ndarray of shape (n_samples,), default=None
+        The rows of the folds in the order of the truth, or None if it is the same.
     max_memory : float, default=inf
         A bound in bytes, of which the scores take a small share.
     """
@@ -96,48 +111,175 @@ class GridScores:
         blocks: Sequence[FoldBlock],
         grid: Grid,
         truth: Truth,
+        order: Ints | None = None,
         max_memory: float = np.inf,
     ) -> None:
         self.blocks, self.grid, self.times = blocks, grid, truth.times
         self.m, self.n = truth.labels.shape
+        place = np.empty(self.n, dtype=np.intp)
+        place[np.arange(self.n) if order is None else order] = np.arange(self.n)
+        self.places = [_as_slice(place[block.rows.ravel()]) for block in blocks]
         self.room = max(1, chunk_size(max_memory) // (self.n * self.m))  # points at once
-        keys = ("alpha", "beta", "n_components")
-        self.params: list[dict[str, Any]] = [
-            dict(zip(keys, point, strict=True)) for point in grid.points
-        ]
+        spare = min(KEPT, max_memory / 64) // (self.n * self.m)
+        self.keeps = spare >= len(set(self.grid.betas.tolist()))
+        self.params = grid.params
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the scores of all points, for some dimensions and penalties at once."""
         place = {point: k for k, point in enumerate(self.grid.points)}
+        kept: list[dict[int, Shifted]] = [{} for _ in self.blocks]
         for ranks in _pieces(self.grid.sizes, self.room):
-            for pairs in _pieces(self.grid.penalties, max(1, self.room // len(ranks))):
+            for some in _pieces(self._ordered(), max(1, self.room // len(ranks))):
+                pairs = sorted(some, key=self.grid.penalties.index)
                 at = np.array([place[a, b, r] for r in ranks for a, b in pairs])
-                yield Chunk(at, self._scores(ranks, pairs).reshape(-1, self.m, self.n))
+                yield Chunk(at, self._scores(ranks, pairs, kept).reshape(-1, self.m, self.n))
 
     def at(self, point: int) -> Floats:
         """Return the scores (m, n) of one point."""
         alpha, beta, r = self.grid.points[point]
-        return np.asarray(self._scores([r], [(alpha, beta)])[0, 0])
+        kept: list[dict[int, Shifted]] = [{} for _ in self.blocks]
+        return np.asarray(self._scores([r], [(alpha, beta)], kept)[0, 0])
 
-    def _scores(self, ranks: Sequence[int], pairs: Sequence[tuple[float, float]]) -> Floats:
-        """Return the scores (len(ranks), len(pairs), m, n), averaged over the folds of a sample."""
+    def _ordered(self) -> list[tuple[float, float]]:
+        """Return the penalties: equal sums follow each other, or equal values of beta."""
+        return sorted(self.grid.penalties, key=sum) if self.keeps else self.grid.penalties
+
+    def _scores(
+        self,
+        ranks: Sequence[int],
+        pairs: Sequence[tuple[float, float]],
+        kept: list[dict[int, Shifted]],
+    ) -> Floats:
+        """Return the scores (len(ranks), len(pairs), m, n), averaged over the folds of a sample.
+
+        ``kept`` holds shifts of earlier calls, and afterwards those that later calls may need.
+        """
         out = np.zeros((len(ranks), len(pairs), self.m, self.n))
         shifts = [self.grid.shift_pair(a, b) for a, b in pairs]
-        for block in self.blocks:
-            found, S = block.evaluate(shifts)
-            W = descending_eigh(S)[1]
+        for block, rows, known in zip(self.blocks, self.places, kept, strict=True):
+            needed = {i for pair in shifts for i in pair}
+            betas = {self.grid.shifts.index(b) for b in self.grid.betas.tolist()}
+            for some in (needed & betas, needed - betas):  # what is kept is computed by itself
+                new = sorted(some - set(known))
+                known.update(zip(new, block.shifted(new), strict=True))
             for p, (i, j) in enumerate(shifts):
-                FA, FB = found[i], found[j]  # (folds, size, m)
-                for k, r in enumerate(ranks):
-                    Wr = W[p][..., :r]
-                    F = FB + ((FA - FB) @ Wr) @ np.swapaxes(Wr, -1, -2)
-                    F = block.settle(F)
-                    out[k, p][:, block.rows.ravel()] += F.reshape(-1, self.m).T
+                for k, F in enumerate(_combine(block, known[i], known[j], ranks)):
+                    F = np.swapaxes(block.settle(F), 0, 1).reshape(self.m, -1)  # noqa: PLW2901
+                    out[k, p][:, rows] += F
+            for i in set(known) - (betas if self.keeps else {shifts[-1][0]}):
+                del known[i]
         if (self.times > 1).any():
             out /= np.maximum(self.times, 1)
         return out
 
 
+def _as_slice(rows: Ints) -> Ints | slice:
+    """Return a range of rows as a slice, which is faster to write to."""
+    first, n = int(rows[0]) if len(rows) else 0, len(rows)
+    return slice(first, first + n) if np.array_equal(rows, np.arange(first, first + n)) else rows
+
+
+def _combine(block: FoldBlock, a: Shifted, b: Shifted, ranks: Sequence[int]) -> Iterator[Floats]:
+    """Yield the scores ``F_B + W W'(F_A - F_B)`` (folds, m, size) of each dimension.
+
+    W are the leading eigenvectors of S = A'B. If only few are left out, these are used instead:
+    ``F_A - V V'(F_A - F_B)``.
+    """
+    m = a.scores.shape[1]
+    if a.index == b.index or not any(0 < r < m for r in ranks):
+        yield from (b.scores if r == 0 else a.scores for r in ranks)
+        return
+    difference = a.scores - b.scores
+    S = block.inner(a, b)
+    V = _last_eigenvectors(S, m - min(ranks), {m - r for r in ranks})
+    W = descending_eigh(S)[1] if V is None else None
+    for r in ranks:
+        if V is not None:
+            left = V[..., : m - r]
+            yield a.scores - left @ (np.swapaxes(left, -1, -2) @ difference)
+        elif W is not None:
+            lead = W[..., :r]
+            yield b.scores + lead @ (np.swapaxes(lead, -1, -2) @ difference)
+
+
+def _last_eigenvectors(S: Floats, k: int, cuts: set[int]) -> Floats | None:
+    """Return the eigenvectors (folds, m, k) of the k smallest eigenvalues, ascending.
+
+    Returns None if all eigenvectors are as fast, or if a cut separates eigenvalues that are equal
+    up to rounding: which eigenvectors of these are taken is for :func:`descending_eigh` to decide.
+    """
+    m = S.shape[-1]
+    if m < SMALL or FEW * k > m:
+        return None
+    found = []
+    for each in S:
+        values, vectors = smallest_eigenvectors((each + each.T) / 2, k + 1)
+        rounding = SAFETY * m * EPS * np.linalg.norm(each)
+        below, above = (np.abs(values[[c - d for c in cuts if c]]) for d in (1, 0))
+        if ((np.abs(above - below) <= rounding) & (np.maximum(above, below) > rounding)).any():
+            return None
+        found.append(vectors[:, :k])
+    return np.stack(found)
+
+
 def _pieces(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
     for start in range(0, len(items), size):
         yield items[start : start + size]
+
+
+class Arranged(Protocol):
+    """A grid whose values can be arranged by its parameters."""
+
+    def arrange(self, values: Floats) -> Floats:
+        """Return values of the points in the order of the lists of parameters."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The results of all grid points, and the best one.
+
+    Attributes
+    ----------
+    cv_results : dict
+        The results of all grid points.
+    best_index : int
+        The position of the best grid point.
+    best_score : float
+        Its score.
+    best_params : dict
+        Its values of alpha, beta and n_components, and of gamma if several were compared.
+    score_grid : (n_alphas, n_betas, n_dimensions) or (..., n_gammas) array
+        The scores in the order of the lists of parameters.
+    oof_scores : (n_samples, n_labels) array
+        The held-out scores of the best grid point, NaN for samples that were never held out.
+    """
+
+    cv_results: dict[str, Any]
+    best_index: int
+    best_score: float
+    best_params: dict[str, Any]
+    score_grid: Floats
+    oof_scores: Floats
+
+    @classmethod
+    def of(cls, result: SearchResult, grid: Arranged, rows: Ints, n_samples: int) -> "Tuning":
+        """Return the outcome of a search on some rows of ``n_samples`` samples."""
+        assert result.oof_scores is not None
+        best = int(result.best)
+        oof_scores = np.full((n_samples, result.oof_scores.shape[1]), np.nan)
+        oof_scores[rows] = result.oof_scores
+        return cls(
+            result.table,
+            best,
+            float(result.score),
+            dict(result.table["params"][best]),
+            grid.arrange(result.table["pooled_test_score"]),
+            oof_scores,
+        )
+
+    @property
+    def point(self) -> tuple[float, float, int]:
+        """The best alpha, beta and dimension of the shared subspace."""
+        best = self.best_params
+        return best["alpha"], best["beta"], best["n_components"]

@@ -17,11 +17,10 @@ from eigenlabel.estimators.subspace.weights import Domain, Factored, Full, Weigh
 from eigenlabel.inputs.data import check_data, check_weights, unmasked
 from eigenlabel.kernels.factor import Solver, factorise_samples
 from eigenlabel.kernels.kernel import Kernel
-from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.labels.targets import sparse_targets
+from eigenlabel.labels.codec import LabelCodec, sparse_targets
 from eigenlabel.linalg._types import Floats, Matrix
 from eigenlabel.linalg.factors.protocol import SampleFactor
-from eigenlabel.linalg.memory import readable
+from eigenlabel.linalg.machine import readable
 from eigenlabel.linalg.operators import is_sparse
 from eigenlabel.linalg.sides import dense_memory, factored_memory
 
@@ -181,17 +180,17 @@ def solve_many(
     side = factor.side(T, beta)
     found = side.top(alpha, beta, r)
     basis, R = factor.orthonormalise(found.directions)
-    offset, dtype = factor.origin @ basis, domain.dtype
+    origin, dtype = factor.origin, domain.dtype
     weights: Weights
     if np.isinf(alpha):
         V = R @ found.W.T  # Theta U
-        intercept = (mean - offset @ V).astype(dtype)
-        weights = Factored(intercept, domain.map(basis), offset.astype(dtype), V.astype(dtype))
+        intercept = (mean - (origin @ basis) @ V).astype(dtype)
+        weights = Factored(intercept, domain.map(basis), origin, V.astype(dtype))
     else:
         P = found.directions - side.ridge(found.W, alpha + beta)
         U = side.weights(alpha + beta, P, found.W)
-        intercept = (mean - factor.origin @ U).astype(dtype)
-        weights = Full(intercept, domain.map(basis), offset.astype(dtype), domain.map(U))
+        intercept = (mean - origin @ U).astype(dtype)
+        weights = Full(intercept, domain.map(basis), origin, domain.map(U))
     return SubspaceSolution(
         weights, found.W, found.eigenvalues, n_iter=side.n_iter, shortfall=side.shortfall
     )

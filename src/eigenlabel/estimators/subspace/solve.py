@@ -1,30 +1,81 @@
-"""The closed form of ML-LS, shared-subspace least squares (Ji et al. 2010).
+"""The closed form of ML-LS: two ridge regressions and one small eigenproblem."""
 
-    min_{U,V,Theta}  1/n |Xc U - T|^2 + alpha |U - Theta'V|^2 + beta |U|^2,   Theta Theta' = I
-
-(Eq. 5 of Ji et al. 2010) has a closed form in two ridge regressions, with shifts beta and
-alpha + beta, and one m x m eigenproblem::
-
-    A = ridge(beta),  B = ridge(alpha + beta),  S = A'B,  W = top-r eigenvectors of S
-    U = B + (A - B) W W',    Theta' = orth(A W)
-"""
-
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from eigenlabel.estimators.subspace.tuning import Tuning
+from eigenlabel.estimators.subspace.grid import Tuning
 from eigenlabel.estimators.subspace.weights import Domain, Full, Weights
 from eigenlabel.inputs.parameters import check_number
+from eigenlabel.kernels.factor import Solver, factorise_samples
 from eigenlabel.kernels.kernel import Kernel
-from eigenlabel.linalg._types import Floats
-from eigenlabel.linalg.factors.protocol import Factor
+from eigenlabel.linalg._types import Bools, Floats
+from eigenlabel.linalg.cells import number_patterns
+from eigenlabel.linalg.factors.covariance import StatisticsFactor
+from eigenlabel.linalg.factors.masked import MaskedFactor
+from eigenlabel.linalg.factors.protocol import Factor, SampleFactor
 from eigenlabel.linalg.factors.solution import Shortfall, Solution
-from eigenlabel.linalg.factors.statistics import StatisticsFactor
+from eigenlabel.linalg.machine import ARRAYS
 from eigenlabel.linalg.numerics import descending_eigh, fix_signs, positive_count
 from eigenlabel.linalg.statistics import Statistics
+from eigenlabel.thresholds.calibration import Calibration
 from eigenlabel.thresholds.rule import Rule
 from eigenlabel.thresholds.rules import Zero
+
+EXACT_WORK = 5e11  # patterns times p^3, p the smaller side of X, up to which "auto" solves exactly
+
+
+def choose_solver(
+    kernel: Kernel, solver: Solver, shape: tuple[int, int], observed: Bools
+) -> Solver:
+    """Return the solver: one factor for each pattern, or products if there are too many patterns.
+
+    A pattern is a set of samples on which the same labels are observed.
+    """
+    if solver.name == "krylov" and not kernel.linear:
+        raise ValueError(
+            "solver='krylov' with a kernel does not work with labels that are not observed (NaN): "
+            "use solver='auto', or eigenlabel.MEKA in front of a linear model."
+        )
+    if solver.name != "auto" or not kernel.linear:
+        return solver
+    patterns = int(number_patterns(observed).max()) + 1
+    many = patterns > max(1.0, EXACT_WORK / min(shape) ** 3)
+    return replace(solver, name="krylov") if many else solver
+
+
+def factorise(
+    kernel: Kernel,
+    X: Any,
+    weights: Floats | None,
+    observed: Bools | None,
+    solver: Solver,
+    arrays: float = ARRAYS,
+) -> SampleFactor:
+    """Factorise training samples.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel, with its bandwidth settled.
+    X : (n, d) array or sparse matrix
+        The samples, or their kernel matrix.
+    weights : (n,) array or None
+        The weights of the samples.
+    observed : (n, m) array of bool, or None
+        The labels that are observed; None if all of them are.
+    solver : Solver
+        How the equations are solved.
+    arrays : float
+        The number of square arrays that exist at once, by default that of one fit.
+    """
+    if observed is None:
+        return factorise_samples(kernel, X, weights, solver, arrays=arrays)
+    solver = choose_solver(kernel, solver, X.shape, observed)
+    base = factorise_samples(kernel, X, weights, solver, arrays=arrays)
+    return MaskedFactor(base, observed)
+
 
 THIN = 2000  # from this number of labels on, a QR decomposition of A' pays off before S is formed
 
@@ -55,8 +106,6 @@ class SharedSubspace:
     ----------
     coefficients : (p, m) array
         The weights U.
-    directions : (p, k) array
-        A W, which spans the shared subspace Theta.
     W : (m, k) array
         The eigenvectors of S, k <= r.
     eigenvalues : (m,) array
@@ -66,10 +115,14 @@ class SharedSubspace:
     """
 
     coefficients: Floats
-    directions: Floats
     W: Floats
     eigenvalues: Floats
     ridge: Solution
+
+    @property
+    def directions(self) -> Floats:
+        """A W (p, k), which spans the shared subspace Theta; computed each time it is read."""
+        return np.asarray(self.ridge.coefficients[0] @ self.W)
 
 
 @dataclass(frozen=True)
@@ -96,6 +149,8 @@ class SubspaceSolution:
         The thresholds of the rule.
     tuning : Tuning or None
         The search that chose the parameters.
+    calibration : Calibration or None
+        The maps from scores to probabilities.
     """
 
     weights: Weights
@@ -107,6 +162,7 @@ class SubspaceSolution:
     rule: Rule = field(default_factory=Zero)
     thresholds: Floats | float = 0.0
     tuning: Tuning | None = None
+    calibration: Calibration | None = None
 
 
 def solve(factor: Factor, T: Floats, point: Point, domain: Domain) -> SubspaceSolution:
@@ -124,15 +180,13 @@ def solve(factor: Factor, T: Floats, point: Point, domain: Domain) -> SubspaceSo
         What the weights apply to.
     """
     found = solve_shared_subspace(factor, T, *point)
-    basis, _ = factor.orthonormalise(found.directions)
     U = factor.export(found.coefficients)
     intercept = factor.intercept(T, found.coefficients, U)
-    weights = Full(
-        intercept.astype(domain.dtype),
-        domain.map(basis),
-        (factor.origin @ basis).astype(domain.dtype),
-        domain.map(U),
-    )
+    # A W = U W, because the light shift applies to all of W.
+    basis = domain.lazy_basis(U, found.W)
+    if basis is None:
+        basis = domain.map(factor.orthonormalise(found.directions)[0])
+    weights = Full(intercept.astype(domain.dtype), basis, factor.origin, domain.map(U))
     ridge = found.ridge
     return SubspaceSolution(
         weights, found.W, found.eigenvalues, ridge.n_iter, ridge.residuals, ridge.shortfall
@@ -167,9 +221,22 @@ def solve_shared_subspace(
         A, B = ridge.coefficients
         scaled = B
     eigenvalues, W = _eigenvectors_of_s(factor, A, scaled)
-    shared = W[:, :r]
     shown = W[:, : min(r, _rank_of_s(factor, eigenvalues), len(A))]
-    return SharedSubspace(B + (A - B) @ shared @ shared.T, A @ shown, shown, eigenvalues, ridge)
+    return SharedSubspace(_mix(A, B, W, r), shown, eigenvalues, ridge)
+
+
+def _mix(A: Floats, B: Floats, W: Floats, r: int) -> Floats:
+    """Return the weights that are A on the first r eigenvectors of S and B on all others.
+
+    ``B + (A - B) W_r W_r'``, or the same through the eigenvectors that are left out if they are
+    all there and fewer: the dimension of Ji et al. 2010 leaves out five at most.
+    """
+    m, k = W.shape
+    if k == m and 2 * r > m:
+        rest = W[:, r:]
+        return np.asarray(A - (A - B) @ rest @ rest.T)
+    shared = W[:, :r]
+    return np.asarray(B + (A - B) @ shared @ shared.T)
 
 
 def _eigenvectors_of_s(factor: Factor, A: Floats, B: Floats) -> tuple[Floats, Floats]:

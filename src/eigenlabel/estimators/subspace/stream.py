@@ -1,17 +1,196 @@
-"""Samples that come in blocks: additive statistics by fold, a sample of rows, and a solution."""
+"""Samples in blocks: columns, additive statistics, and one cached solution."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import lapack
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_consistent_length
 
-from eigenlabel.estimators.subspace.columns import Columns
-from eigenlabel.estimators.subspace.forgetting import check_possible, subtract
+from eigenlabel.estimators.subspace import many_labels
 from eigenlabel.estimators.subspace.solve import SubspaceSolution
-from eigenlabel.inputs.scale import beyond_rounding, check_spread
-from eigenlabel.linalg._types import Bools, Floats, Ints
+from eigenlabel.inputs.data import (
+    beyond_rounding,
+    check_data,
+    check_largest,
+    check_sparse,
+    check_spread,
+    check_weights,
+)
+from eigenlabel.inputs.fitting import available_if
+from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.linalg._types import Bools, Floats, Ints, Matrix
+from eigenlabel.linalg.machine import check_memory
+from eigenlabel.linalg.operators import is_sparse
 from eigenlabel.linalg.statistics import Accumulator, Block, Statistics, join
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The features and labels of a stream.
+
+    Attributes
+    ----------
+    n_features : int
+        The number of features.
+    feature_names : array of str, or None
+        The names of the features, if the first block has names.
+    codec : LabelCodec
+        How label matrices become what the user passed, and back.
+    """
+
+    n_features: int
+    feature_names: Any
+    codec: LabelCodec
+
+    @classmethod
+    def learn(cls, estimator: Any, X: Any, y: Any, classes: Any) -> "Columns":
+        """Return the columns of a first block; the estimator remembers its features.
+
+        ``classes`` are the classes of a vector y, or names for the columns of a label matrix.
+        """
+        check_data(estimator, X, reset=True)
+        codec = LabelCodec.start(y, classes)
+        m = len(codec.classes)
+        if m >= many_labels.MANY:
+            raise ValueError(
+                f"Blocks are collected in statistics of d x m numbers, which are too large for "
+                f"m = {m} labels (the limit is {many_labels.MANY}). Fit all rows at once: "
+                "SharedSubspaceClassifier(alpha=inf).fit needs no such array."
+            )
+        names = getattr(estimator, "feature_names_in_", None)
+        return cls(estimator.n_features_in_, names, codec)
+
+    def store(self, estimator: Any) -> None:
+        """Let an estimator remember the features."""
+        estimator.n_features_in_ = self.n_features
+        if self.feature_names is not None:
+            estimator.feature_names_in_ = self.feature_names
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+
+    def check_block(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> Block:
+        """Check a block against the columns, which the estimator remembers."""
+        X = check_data(estimator, X, reset=False)
+        check_largest(X)
+        Y = self.codec.encode(y)
+        check_consistent_length(X, Y)
+        return Block(X, Y, check_weights(sample_weight, X))
+
+    def check_same(self, other: "Columns") -> None:
+        """Raise ValueError if other columns differ from these."""
+        if self.n_features != other.n_features:
+            raise ValueError(
+                f"The other model has {other.n_features} features, this one {self.n_features}."
+            )
+        names = self.feature_names, other.feature_names
+        if names[0] is not None and names[1] is not None and not np.array_equal(*names):
+            raise ValueError("The two models have features of different names.")
+        alike = self.codec.kind == other.codec.kind
+        if not alike or not np.array_equal(self.codec.classes, other.codec.classes):
+            raise ValueError("The two models have different labels or classes.")
+
+
+@contextmanager
+def placed(where: str, X: Any) -> Iterator[None]:
+    """Add the place of a block to an error about it, and the first row with NaN or infinity."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        kind = ValueError if isinstance(error, ValueError) else TypeError
+        row = _first_bad_row(X)
+        place = where if row is None else f"{where}, row {row}"
+        raise kind(f"{place}: {error}") from error
+
+
+def _first_bad_row(X: Any) -> int | None:
+    """Return the first row with NaN or infinity, or None if there is none."""
+    if np.iscomplexobj(X):
+        return None
+    try:
+        check_sparse(X, "X")
+        sparse = is_sparse(X)
+        A: Matrix = sp.csr_array(X) if sparse else np.asarray(X, dtype=float)
+        bad = ~np.isfinite(A.data if sparse else A)
+    except (ValueError, TypeError):
+        return None
+    if not bad.any() or np.ndim(A) != 2:
+        return None
+    if sparse:
+        return int(np.searchsorted(A.indptr, np.flatnonzero(bad)[0], side="right")) - 1
+    return int(np.flatnonzero(bad.any(axis=1))[0])
+
+
+def subtract(total: Statistics, gone: Statistics) -> Statistics:
+    """Return the statistics of all samples except some of them.
+
+    ValueError is raised if the statistics show that some of these samples were not among all:
+    more samples or more weight than there are, or negative variances.
+    """
+    rest = total - gone
+    _check_rest(total, gone, rest)
+    return _without_rounding(total, rest)
+
+
+def check_possible(total: Statistics) -> None:
+    """Raise ValueError if no samples have these statistics: the covariance has a negative part.
+
+    Rounding of all that has ever been part of the statistics is allowed for. The cost is p^3 / 3
+    operations.
+    """
+    lifted, spread = total.XX.copy(), float(np.trace(total.XX))
+    if spread <= 0:  # every feature is constant
+        return
+    lifted.flat[:: len(lifted) + 1] += np.sqrt(np.finfo(float).eps) * spread
+    if lapack.dpotrf(lifted, lower=1, clean=0, overwrite_a=1)[1] > 0:
+        raise ValueError(
+            "The samples that forget removed were not all among those added: no samples have the "
+            "statistics that are left. Add them again with partial_fit to undo it."
+        )
+
+
+def _check_rest(total: Statistics, gone: Statistics, rest: Statistics) -> None:
+    if gone.count > total.count:
+        raise ValueError(f"Cannot forget {gone.count} samples: the model has seen {total.count}.")
+    room = 1e-8 * max(total.n, 1.0)
+    weight = total.n - gone.n
+    if weight < -room or (rest.count == 0 and weight > room):
+        raise ValueError(
+            f"The samples to forget have a total weight of {gone.n:.6g}, those of the model "
+            f"{total.n:.6g}: pass the weights that the samples had."
+        )
+    # The bound counts all features and labels together: a feature that has become constant has
+    # no spread of its own to compare with.
+    largest = np.maximum(np.abs(total.origin), np.abs(total.x))
+    of_mean = total.n * (4 * float(np.finfo(total.dtype).eps) * largest) ** 2
+    spread = 1e-8 * np.diag(total.XX).max(initial=0.0) + of_mean
+    negative = (np.diag(rest.XX) < -spread).any() or rest.TT.min() < -1e-8 * total.n
+    if negative or (np.abs(rest.t) > 1 + 1e-6).any():
+        raise ValueError(
+            "These samples were not all in the model, or not with these labels: nothing is "
+            "forgotten."
+        )
+
+
+def _without_rounding(total: Statistics, rest: Statistics) -> Statistics:
+    """Return the rest of a total with zeros for features or labels that have become constant.
+
+    The subtraction leaves rounding errors of either sign there.
+    """
+    least = 64 * float(np.finfo(float).eps)
+    features = np.diag(rest.XX) > least * np.diag(total.XX)
+    labels = least * total.TT < rest.TT
+    return replace(
+        rest,
+        XX=np.where(features[:, None] & features, rest.XX, 0.0),
+        XT=np.where(features[:, None] & labels, rest.XT, 0.0),
+        TT=np.where(labels, rest.TT, 0.0),
+    )
+
 
 KEPT_SCORES = 2**24  # upper bound on the samples times labels whose held-out scores are compared
 KEPT_BYTES = 2**29  # upper bound on the memory of their rows
@@ -224,3 +403,73 @@ class Stream:
         spread = np.maximum(np.diag(total.XX), 0) / total.n
         spread = beyond_rounding(spread, total.mean, total.dtype)
         check_spread(spread, max(total.count, len(total.x)))
+
+
+ADVICE = (
+    "Hash the features (sklearn.feature_extraction.text.HashingVectorizer or FeatureHasher, "
+    "n_features=2**12, say), or fit all rows at once with solver='krylov'."
+)
+
+
+def check_linear(model: Any) -> None:
+    """Raise AttributeError if the kernel of a model is not linear."""
+    if model.kernel != "linear":
+        raise AttributeError(
+            "Statistics of blocks exist for kernel='linear' only, this is "
+            f"kernel={model.kernel!r}. Map the features first (sklearn.kernel_approximation), or "
+            "call fit."
+        )
+
+
+# Declares a method that exists for linear kernels only.
+linear_only = available_if(check_linear)
+
+
+def extend(
+    estimator: Any,
+    stream: Stream | None,
+    X: Any,
+    y: Any,
+    classes: Any = None,
+    sample_weight: Any = None,
+    *,
+    n_folds: int = 1,
+    max_memory: float = np.inf,
+    where: str | None = None,
+    offset: int = 0,
+) -> Stream:
+    """Check a block of samples and return the stream with it.
+
+    Parameters
+    ----------
+    estimator : object
+        The estimator, which remembers the features of the first block.
+    stream : Stream or None
+        The blocks before; None if this is the first block.
+    X : array or sparse matrix
+        The samples of the block.
+    y : array or sparse matrix
+        Their labels.
+    classes : array or None
+        The classes of a vector y, or the names of the columns of a label matrix.
+    sample_weight : array or None
+        Their weights.
+    n_folds : int
+        The number of folds of a new stream.
+    max_memory : float
+        Upper bound on the bytes of the d x d matrices of a new stream.
+    where : str or None
+        The place of the block in error messages, by default its number.
+    offset : int
+        The position of the first sample of a new stream.
+    """
+    number = 1 if stream is None else stream.blocks + 1
+    with placed(where or f"Block {number}", X):
+        if stream is None:
+            columns = Columns.learn(estimator, X, y, classes)
+            check_memory(columns.n_features, "covariance of the blocks", ADVICE, max_memory)
+            stream = Stream.start(columns, n_folds, offset)
+        elif classes is not None and not np.array_equal(classes, stream.columns.codec.classes):
+            raise ValueError("classes differ from those of the first call.")
+        block = stream.columns.check_block(estimator, X, y, sample_weight)
+    return stream.add(block)

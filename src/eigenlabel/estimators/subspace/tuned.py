@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from eigenlabel.estimators.base import Training, check_training
+from eigenlabel.estimators.base import CALIBRATION, check_training
 from eigenlabel.estimators.subspace.base import BaseSharedSubspace
-from eigenlabel.estimators.subspace.grid import PAPER_GRID, Grid, GridScores, chunk_size
+from eigenlabel.estimators.subspace.grid import PAPER_GRID, Grid, Tuning, chunk_size
+from eigenlabel.estimators.subspace.heldout import stream_scores
 from eigenlabel.estimators.subspace.many_labels import Sizes, check_tunable
-from eigenlabel.estimators.subspace.missing_labels import factorise
 from eigenlabel.estimators.subspace.solve import (
     SubspaceSolution,
     choose_rank,
@@ -18,31 +18,30 @@ from eigenlabel.estimators.subspace.solve import (
     solve_statistics,
 )
 from eigenlabel.estimators.subspace.stream import Stream
-from eigenlabel.estimators.subspace.tuning import Tuning
-from eigenlabel.estimators.subspace.weights import Domain
+from eigenlabel.estimators.subspace.tuning import TunedSearch
+from eigenlabel.estimators.subspace.weights import Domain, Dual
 from eigenlabel.inputs import progress
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
     CheckedBy,
     Choice,
+    Maybe,
+    Number,
     Parameters,
     check_number,
     check_parameters,
 )
-from eigenlabel.kernels.factor import SOLVER_PARAMETERS, Solver, warn_shortfall
+from eigenlabel.kernels.factor import SOLVER_PARAMETERS
 from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel
-from eigenlabel.labels.cells import blank
-from eigenlabel.labels.targets import signed_targets
+from eigenlabel.kernels.shared import check_bandwidths, is_list
+from eigenlabel.labels.codec import LabelCodec, signed_targets
 from eigenlabel.labels.truth import Truth
 from eigenlabel.linalg._types import Floats
-from eigenlabel.linalg.factors.protocol import SampleFactor
-from eigenlabel.linalg.factors.solution import worst
-from eigenlabel.linalg.heldout import Fold, heldout_of_statistics, tuning_arrays
-from eigenlabel.model_selection.folds import list_folds
-from eigenlabel.model_selection.judges import PIECE, Pooled
+from eigenlabel.linalg.heldout import sort_by_fold
 from eigenlabel.model_selection.routing import NO_GROUPS, make_tuned_router, route_tuned
 from eigenlabel.model_selection.scorers import make_scorer
-from eigenlabel.model_selection.search import SearchResult, search, to_floats
+from eigenlabel.model_selection.search import PIECE, Pooled, SearchResult, search, to_floats
+from eigenlabel.model_selection.splits import list_folds
 from eigenlabel.thresholds.rule import Rule
 from eigenlabel.thresholds.rules import get_rule
 
@@ -59,7 +58,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
     eigendecomposition for leave-one-out; a grid point adds products with n x m arrays and one sort
     of the scores. Memory is at most 7 + min(n / p, folds) arrays of p x p numbers (8 for wide X
     and kernels, of which 4 to 5 are usual), and up to 0.1 GB for the scores of grid points. If
-    memory allows, tall X (n > 2 d) uses one more array per fold, and is read once instead of
+    memory allows, tall X (n > d) uses one more array per fold, and is read once instead of
     several times.
 
     Parameters
@@ -85,7 +84,8 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
     threshold : str or rule, default="mixed"
         How scores become label sets: "zero", "f1", "fbr", "global", "top", "proportional",
         "mixed", or a rule of ``eigenlabel.thresholds``. Thresholds apply to label matrices; a
-        vector y is decided by the highest score.
+        vector y is decided by the highest score. A rule on probabilities is fitted to those of
+        ``oof_scores_``, and grid points are compared with the rule "mixed".
     threshold_on : {"heldout", "training"}, default="heldout"
         The scores that the final thresholds are fitted to; Ji et al. 2010 use those of training.
         Grid points are always compared on held-out scores.
@@ -95,9 +95,11 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         returns the kernel matrix of their rows. Sums of kernels are passed as "precomputed". A
         kernel matrix that is not positive semi-definite is used without its negative part, with a
         warning.
-    gamma : float, default=None
+    gamma : float or list, default=None
         The bandwidth of "poly", "rbf", "sigmoid", "laplacian" and "chi2". None is the default rule
-        of the kernel on the training samples.
+        of the kernel on the training samples. The bandwidths of a list, which may contain None,
+        are compared like the other parameters. The distances of the samples are computed once for
+        all of them; each one costs a reduction per fold.
     degree : float, default=3
         The power of "poly".
     coef0 : float, default=1
@@ -127,6 +129,10 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         do not fit, "auto" is "krylov" for a linear kernel; everything else raises MemoryError.
     verbose : int, default=0
         Whether the progress of the tuning is shown on stderr: 0 for silence, 1 to show it.
+    calibration : {"auto", "sigmoid", "isotonic"} or None, default="auto"
+        How scores become the probabilities of ``predict_proba``, see
+        :func:`eigenlabel.thresholds.fit_calibration`. The maps are fitted to ``oof_scores_``,
+        without another fit. None leaves out ``predict_proba``.
 
     Attributes
     ----------
@@ -135,8 +141,12 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         then larger penalties.
     beta_ : float
         The best value of beta.
+    gamma_ : float
+        The bandwidth of the kernel, the best one if ``gamma`` is a list; among equal scores, the
+        smallest. Only for kernels with a bandwidth.
     best_params_ : dict
-        The values of alpha, beta and n_components of the best grid point.
+        The values of alpha, beta and n_components of the best grid point, and that of gamma if it
+        is a list.
     best_index_ : int
         The position of the best grid point in ``cv_results_``.
     best_score_ : float
@@ -148,12 +158,15 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         for more than 100 folds, nor if samples are tested repeatedly). ``rank_test_score`` ranks
         the pooled score.
     score_grid_ : ndarray of shape (n_alphas, n_betas, n_dimensions)
-        The pooled scores in the order of the lists of parameters.
+        The pooled scores in the order of the lists of parameters. If ``gamma`` is a list, there is
+        a last axis for its values.
     oof_scores_ : ndarray of shape (n_samples, n_labels)
         The held-out scores of the best grid point: NaN if a sample was in no test part or has
         weight zero, a mean if it was in several.
     thresholds_ : ndarray of shape (n_labels,)
         The thresholds of the scores.
+    calibration_ : Calibration
+        The maps from scores to probabilities. Only if ``calibration`` is not None.
     coef_ : ndarray of shape (n_labels, n_features)
         Weights of the features. Only for a linear kernel.
     dual_coef_ : ndarray of shape (n_samples, n_labels)
@@ -207,6 +220,8 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
     ((9, 8, 3), (6,))
     """
 
+    gamma: Any
+
     _parameters: ClassVar[Parameters] = {
         "alphas": CheckedBy("_grid"),
         "betas": CheckedBy("_grid"),
@@ -216,8 +231,10 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         "threshold": CheckedBy("get_rule"),
         "threshold_on": Choice("heldout", "training"),
         **KERNEL_PARAMETERS,
+        "gamma": CheckedBy("_make_kernel"),
         **SOLVER_PARAMETERS,
         "verbose": CheckedBy("the progress bar, which any value is good for"),
+        "calibration": CALIBRATION,
     }
 
     def __init__(
@@ -231,7 +248,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         threshold: str | Rule = "mixed",
         threshold_on: str = "heldout",
         kernel: Any = "linear",
-        gamma: float | None = None,
+        gamma: Any = None,
         degree: float = 3,
         coef0: float = 1,
         kernel_params: dict[str, Any] | None = None,
@@ -241,6 +258,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         max_iter: int = 1000,
         max_memory: float | None = None,
         verbose: int = 0,
+        calibration: str | None = "auto",
     ) -> None:
         self.alphas = alphas
         self.betas = betas
@@ -260,6 +278,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         self.max_iter = max_iter
         self.max_memory = max_memory
         self.verbose = verbose
+        self.calibration = calibration
 
     __metadata_request__fit = NO_GROUPS
 
@@ -307,24 +326,34 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         split, score = route_tuned(self, "fit", metadata)
         check_tunable(Sizes.read(X, y, kernel.linear))
         data = check_training(self, X, y, sample_weight, square=kernel.precomputed)
-        kernel = kernel.settle(data.X, data.weights)
         grid = self._grid(data.Y.shape[1])
         folds = list_folds(self.cv, data.X, y, split, data.codec, data.used)
-        truth = Truth.of(data.Y, data.weights, data.observed, data.used, folds)
-        factor, some = _factorise(kernel, data, folds, solver)
-        scorer = make_scorer(self.scoring, y, data.codec, truth, data.used, score)
-        judge = Pooled(scorer, rule, truth, min(PIECE, chunk_size(solver.limit)))
-        result = self._search(some, data.targets[data.used], folds, grid, judge)
-        del some  # as large as the factor of all samples
-        tuning = Tuning.of(result, grid, data.used, len(data.Y))
-        domain = Domain(kernel, data.X.dtype, data.X)
-        solution = solve(factor, data.targets, tuning.point, domain)
-        thresholds = result.thresholds
-        if self.threshold_on == "training" and data.codec.multilabel:
-            scores = solution.weights.scores(data.X)[data.used]
-            known = blank(truth.labels.T, None if truth.cells is None else truth.cells.T)
-            thresholds = rule.find_thresholds(scores, known, truth.weights)
-        return self._store(data.codec, _tuned(solution, rule, thresholds, tuning))
+        order, sorted_folds = sort_by_fold(folds, len(data.used))
+        rows = data.used[order]
+        truth = Truth.of(data.Y, data.weights, data.observed, rows, sorted_folds)
+        scorer = make_scorer(self.scoring, y, data.codec, truth, rows, score)
+        room = min(PIECE, chunk_size(solver.limit))
+        judge = Pooled(scorer, rule, truth, room, self.calibration)
+        run = TunedSearch(data, folds, order, grid, judge, solver, self.verbose)
+        found = run.tune_path(kernel, self.gamma) if is_list(self.gamma) else run.tune(kernel)
+        result, tuning = found.result, Tuning.of(found.result, found.grid, rows, len(data.Y))
+        domain = Domain(found.kernel, data.X.dtype, data.X)
+        solution = solve(found.factor, data.targets, tuning.point, domain)
+        training = solution.weights.scores(data.X)[rows] if self._on_training(data.codec) else None
+        return self._store(data.codec, _tuned(solution, judge, result, tuning, training))
+
+    def _make_kernel(self) -> Kernel:
+        if not is_list(self.gamma):
+            Maybe(Number(0)).check("gamma", self.gamma)
+            return super()._make_kernel()
+        kernel = Kernel(self.kernel, None, self.degree, self.coef0, self.kernel_params)
+        check_bandwidths(kernel, self.gamma)
+        self._make_solver().check_kernel(kernel)
+        return kernel
+
+    def _on_training(self, codec: LabelCodec) -> bool:
+        """Return True if the final thresholds are fitted to training scores."""
+        return self.threshold_on == "training" and codec.multilabel
 
     def _grid(self, n_labels: int) -> Grid:
         alphas = to_floats("alphas", (*PAPER_GRID, np.inf) if self.alphas is None else self.alphas)
@@ -340,16 +369,6 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
             raise ValueError("n_components is empty: pass at least one dimension.")
         return Grid(alphas, betas, ranks)
 
-    def _search(
-        self, factor: SampleFactor, T: Floats, folds: list[Fold], grid: Grid, judge: Pooled
-    ) -> SearchResult:
-        """Search the grid; the prepared folds exist while this method runs, and no longer."""
-        limit = self._limit
-        with progress.tuning(len(folds) + len(grid.points), self.verbose) as bar:
-            blocks = factor.heldout(T, folds, grid.shifts, grid.shift_pairs, limit, bar.update)
-            warn_shortfall(worst([block.shortfall for block in blocks]))
-            return search(GridScores(blocks, grid, judge.truth, limit), judge, bar.update)
-
     def _check_stream(self) -> int:
         super()._check_stream()
         get_rule(self.threshold)
@@ -360,30 +379,19 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
 
     def _solve_stream(self, stream: Stream) -> SubspaceSolution:
         codec, rule = stream.columns.codec, get_rule(self.threshold)
-        kept, fold = stream.sample.blocks[0], stream.sample.folds[0]
-        parts = [(k, a.total) for k, a in enumerate(stream.folds)]
-        filled = {k: total for k, total in parts if total is not None and total.n > 0}
-        if len(filled) < 2:
-            raise ValueError(f"{len(fold)} samples are too few to tune on.")
-        folds: list[Fold] = [(None, np.flatnonzero(fold == k)) for k in filled]
+        kept = stream.sample.blocks[0]
         grid = self._grid(kept.Y.shape[1])
+        held_out, truth = stream_scores(stream, grid, self.fit_intercept)
         _, score = route_tuned(self, "partial_fit", {"sample_weight": kept.weights})
-        y, rows = codec.decide(signed_targets(kept.Y)), np.arange(len(fold))
-        truth = Truth.of(kept.Y, kept.weights, None, rows, folds)
-        judge = Pooled(make_scorer(self.scoring, y, codec, truth, rows, score), rule, truth)
-        tests = [test for _, test in folds]
-        blocks = heldout_of_statistics(
-            list(filled.values()), kept.X, tests, grid.shifts, self.fit_intercept
-        )
+        y, rows = codec.decide(signed_targets(kept.Y)), np.arange(len(kept.Y))
+        scorer = make_scorer(self.scoring, y, codec, truth, rows, score)
+        judge = Pooled(scorer, rule, truth, calibration=self.calibration)
         with progress.tuning(len(grid.points), self.verbose) as bar:
-            result = search(GridScores(blocks, grid, truth), judge, bar.update)
-        tuning = Tuning.of(result, grid, rows, len(fold))
+            result = search(held_out, judge, bar.update)
+        tuning = Tuning.of(result, grid, rows, len(rows))
         solution = solve_statistics(stream.total(), tuning.point, centre=self.fit_intercept)
-        thresholds = result.thresholds
-        if self.threshold_on == "training" and codec.multilabel:
-            scores = solution.weights.scores(kept.X)
-            thresholds = rule.find_thresholds(scores, kept.Y, kept.weights)
-        return _tuned(solution, rule, thresholds, tuning)
+        training = solution.weights.scores(kept.X) if self._on_training(codec) else None
+        return _tuned(solution, judge, result, tuning, training)
 
     # Fitted attributes
 
@@ -401,6 +409,15 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
     def beta_(self) -> float:
         """Best value of beta."""
         return self._tuning().point[1]
+
+    @property
+    def gamma_(self) -> float:
+        """Bandwidth of the kernel."""
+        subspace = self._solved().weights.subspace
+        gamma = None
+        if isinstance(subspace, Dual) and subspace.kernel.has_bandwidth:
+            gamma = subspace.kernel.gamma
+        return self._present("gamma_", gamma)
 
     @property
     def best_index_(self) -> int:
@@ -438,24 +455,25 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         return np.asarray(self._solved().thresholds)
 
 
-def _factorise(
-    kernel: Kernel, data: Training, folds: list[Fold], solver: Solver
-) -> tuple[SampleFactor, SampleFactor]:
-    """Factorise all samples, and those with positive weight, which tuning compares."""
-    n, d = data.X.shape
-    arrays = tuning_arrays(n, d if kernel.linear else n, folds)
-    cells, used = data.observed, data.used
-    factor = factorise(kernel, data.X, data.weights, cells, solver, arrays)
-    if data.weights is None or len(used) == n:
-        return factor, factor
-    X = data.X[used][:, used] if kernel.precomputed else data.X[used]
-    part = None if cells is None else cells[used]
-    return factor, factorise(kernel, X, data.weights[used], part, solver, arrays)
-
-
 def _tuned(
-    solution: SubspaceSolution, rule: Rule, thresholds: Floats | None, tuning: Tuning
+    solution: SubspaceSolution,
+    judge: Pooled,
+    result: SearchResult,
+    tuning: Tuning,
+    training: Floats | None,
 ) -> SubspaceSolution:
-    """Return a solution with the outcome of the search that chose its parameters."""
+    """Return a solution with the outcome of the search that chose its parameters.
+
+    ``training`` are the scores that the final thresholds are fitted to; None are held-out ones.
+    """
+    thresholds = result.thresholds
+    if training is not None:
+        thresholds = judge.fit_to_training(training, result.calibration)
     assert thresholds is not None
-    return replace(solution, rule=rule, thresholds=thresholds, tuning=tuning)
+    return replace(
+        solution,
+        rule=judge.rule,
+        thresholds=thresholds,
+        tuning=tuning,
+        calibration=result.calibration,
+    )

@@ -6,14 +6,21 @@ weights of the labels in it, which is what many labels need. Both apply to the f
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.linalg._types import Floats
-from eigenlabel.linalg.memory import readable
+from eigenlabel.linalg.machine import readable
+from eigenlabel.linalg.numerics import BLOCK_BYTES, CACHE_NUMBERS, positive_qr
+from eigenlabel.linalg.operators import consecutive_rows, row_blocks, sparse_product
+
+LEAST_ROWS = 256  # of a piece, so that a product with all weights is not one with few vectors
 
 
 class Map(Protocol):
@@ -45,8 +52,17 @@ class Map(Protocol):
         """The training samples, or None if the map applies to features."""
         ...
 
+    @property
+    def ready(self) -> bool:
+        """Whether the coefficients are there, so that reading them computes nothing."""
+        ...
+
     def product(self, X: Any) -> Floats:
         """Return the images (n_samples, k) of samples."""
+        ...
+
+    def image(self, origin: Floats) -> Floats:
+        """Return the image (k,) of the features, or kernel values, of one sample."""
         ...
 
     def combine(self, V: Floats) -> Floats:
@@ -59,6 +75,7 @@ class Linear:
     """A map of features, ``x -> C x`` with C (k, d)."""
 
     linear: ClassVar[bool] = True
+    ready: ClassVar[bool] = True
     samples: ClassVar[None] = None
     array: Floats
 
@@ -69,7 +86,12 @@ class Linear:
 
     def product(self, X: Any) -> Floats:
         """Return ``X C'``."""
-        return np.asarray(X @ self.array.T)
+        sparse = sp.issparse(X)
+        return sparse_product(X, self.array.T) if sparse else np.asarray(X @ self.array.T)
+
+    def image(self, origin: Floats) -> Floats:
+        """Return ``C x`` of one sample."""
+        return np.asarray(self.array @ origin)
 
     def combine(self, V: Floats) -> Floats:
         """Return ``V'C``, (m, d)."""
@@ -77,10 +99,59 @@ class Linear:
 
 
 @dataclass(frozen=True)
+class Spanned:
+    """A map of features to an orthonormal basis of combinations of other weights.
+
+    The QR decomposition of the combinations, d k^2 operations, takes longer than the fit if there
+    are many labels. It is computed when it is first used.
+
+    Attributes
+    ----------
+    weights : (m, d) array
+        The weights.
+    W : (m, k) array
+        The combinations.
+    """
+
+    linear: ClassVar[bool] = True
+    samples: ClassVar[None] = None
+    weights: Floats
+    W: Floats
+
+    @cached_property
+    def array(self) -> Floats:
+        """The basis (k, d), with orthonormal rows."""
+        return positive_qr(self.weights.T @ self.W)[0].T
+
+    @property
+    def ready(self) -> bool:
+        """Whether the basis has been computed."""
+        return "array" in vars(self)
+
+    @property
+    def size(self) -> int:
+        """The number of features."""
+        return int(self.weights.shape[1])
+
+    def product(self, X: Any) -> Floats:
+        """Return the coordinates of samples in the basis."""
+        return Linear(self.array).product(X)
+
+    def image(self, origin: Floats) -> Floats:
+        """Return the coordinates of one sample in the basis."""
+        return Linear(self.array).image(origin)
+
+    def combine(self, V: Floats) -> Floats:
+        """Return the weights (m, d) of combinations V of the coordinates."""
+        return Linear(self.array).combine(V)
+
+
+@dataclass(frozen=True)
 class Dual:
     """A map of kernel values, ``x -> C'k(x)`` with C (n, k) and n training samples."""
 
     linear: ClassVar[bool] = False
+    ready: ClassVar[bool] = True
     array: Floats
     kernel: Kernel
     samples: Any
@@ -93,6 +164,10 @@ class Dual:
     def product(self, X: Any) -> Floats:
         """Return ``K C`` with the kernel matrix K of X and the training samples."""
         return self.kernel.product(X, self.samples, self.array)
+
+    def image(self, origin: Floats) -> Floats:
+        """Return ``C'k`` of the kernel values of one sample."""
+        return np.asarray(origin @ self.array)
 
     def combine(self, V: Floats) -> Floats:
         """Return ``C V``, (n, m)."""
@@ -123,6 +198,16 @@ class Domain:
             return Linear(exported.T.astype(self.dtype, copy=False))
         return Dual(exported.astype(self.dtype, copy=False), self.kernel, self.X)
 
+    def lazy_basis(self, weights: Floats, W: Floats) -> Map | None:
+        """Return the map to the basis of ``weights W``, or None if it cannot wait.
+
+        That of a kernel needs the metric of the training samples. Weights that are rounded to
+        float32 do not determine directions of small eigenvalues.
+        """
+        if not self.kernel.linear or np.dtype(self.dtype) != np.float64:
+            return None
+        return Spanned(weights.T, W)
+
 
 @dataclass(frozen=True)
 class Weights(ABC):
@@ -134,13 +219,13 @@ class Weights(ABC):
         The score of each label at the origin.
     subspace : Map
         The map to the shared subspace, Theta.
-    offset : (k,) array
-        The image of the mean of the training samples in the shared subspace.
+    origin : (d,) or (n,) array
+        The mean of the features of the training samples, or of their kernel values.
     """
 
     intercept: Floats
     subspace: Map
-    offset: Floats
+    origin: Floats
 
     @property
     def label_weights(self) -> Floats | None:
@@ -151,6 +236,19 @@ class Weights(ABC):
     def scores(self, X: Any) -> Floats:
         """Return the scores (n_samples, m) of all labels."""
 
+    def scores_by_rows(self, X: Any) -> Iterator[Floats]:
+        """Yield the scores of pieces of rows, which need at most 32 MiB.
+
+        Pieces of a linear model are smaller, so that they are still in the processor's cache when
+        they are used. Each piece of another kernel computes the norms of all training samples.
+        """
+        width = len(self.intercept)
+        if self.subspace.linear:
+            rows = max(LEAST_ROWS, CACHE_NUMBERS // width)
+            width = max(width, BLOCK_BYTES // (8 * rows))
+        for piece in row_blocks(X.shape[0], width):
+            yield self.scores(consecutive_rows(X, piece))
+
     @abstractmethod
     def full(self, limit: float) -> Floats:
         """Return one row (linear) or column (dual) of coefficients for each label.
@@ -160,7 +258,7 @@ class Weights(ABC):
 
     def embed(self, X: Any) -> Floats:
         """Return the samples (n_samples, k) in the shared subspace, about the mean."""
-        embedded = self.subspace.product(X) - self.offset
+        embedded = self.subspace.product(X) - self.subspace.image(self.origin)
         return embedded.astype(self.intercept.dtype, copy=False)
 
     def check_size(self, what: str, rows: int, limit: float, advice: str) -> None:
@@ -182,7 +280,8 @@ class Full(Weights):
 
     def scores(self, X: Any) -> Floats:
         """Return the scores (n_samples, m) of all labels."""
-        scores = self.labels.product(X) + self.intercept
+        scores = self.labels.product(X)
+        scores += self.intercept
         return scores.astype(self.intercept.dtype, copy=False)
 
     def full(self, limit: float) -> Floats:  # noqa: ARG002
@@ -209,7 +308,8 @@ class Factored(Weights):
 
     def scores(self, X: Any) -> Floats:
         """Return the scores (n_samples, m) of all labels."""
-        scores = self.subspace.product(X) @ self.V + self.intercept
+        scores = self.subspace.product(X) @ self.V
+        scores += self.intercept
         return scores.astype(self.intercept.dtype, copy=False)
 
     def full(self, limit: float) -> Floats:

@@ -29,7 +29,7 @@ from eigenlabel.kernels.kernel import check_finite_kernel
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.gram_matrices import centre_gram
-from eigenlabel.linalg.memory import check_memory
+from eigenlabel.linalg.machine import check_memory
 
 
 class KernelSum(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

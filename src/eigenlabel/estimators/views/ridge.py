@@ -8,7 +8,7 @@ import numpy as np
 
 from eigenlabel.estimators.views.kernels import KernelView, TrainingView
 from eigenlabel.estimators.views.tables import as_float
-from eigenlabel.inputs.scale import check_scale
+from eigenlabel.inputs.data import check_scale
 from eigenlabel.inputs.views import Part, per_view
 from eigenlabel.kernels.gram import gram_matrix
 from eigenlabel.linalg._types import Floats

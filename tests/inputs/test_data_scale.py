@@ -12,7 +12,7 @@ from eigenlabel import (
     Views,
 )
 from eigenlabel.datasets import make_shared_subspace
-from eigenlabel.inputs.scale import beyond_rounding, check_scale
+from eigenlabel.inputs.data import beyond_rounding, check_scale
 
 DATA = make_shared_subspace(30, 4, 3, random_state=0)
 X = np.abs(DATA.X) / np.abs(DATA.X).max()

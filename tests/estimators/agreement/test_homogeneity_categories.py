@@ -1,30 +1,13 @@
 """Values of categorical variables: missing ones, distinct ones and positions."""
 
 import numpy as np
-import pandas as pd
-import pytest
 
-from eigenlabel.estimators.agreement.categories import (
+from eigenlabel.estimators.agreement.homogeneity import (
     MISSING,
     UNKNOWN,
     encode,
     find_categories,
-    is_missing,
 )
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        np.array([1.0, np.nan]),
-        np.array(["2020-01-01", "NaT"], dtype="datetime64[D]"),
-        np.array(["a", None], dtype=object),
-        np.array(["a", pd.NA], dtype=object),
-        np.array(["a", np.nan], dtype=object),
-    ],
-)
-def test_the_second_value_is_missing(values):
-    np.testing.assert_array_equal(is_missing(values), [False, True])
 
 
 def test_categories_are_sorted_and_missing_ones_come_last():

@@ -9,7 +9,7 @@ from eigenlabel import (
     SharedSubspaceClassifier,
     Views,
 )
-from eigenlabel.inputs.sparse import check_sparse
+from eigenlabel.inputs.data import check_sparse
 from eigenlabel.labels.checks import check_label_matrix, check_sparse_labels
 from eigenlabel.preprocessing import DocumentFrequencySelector
 

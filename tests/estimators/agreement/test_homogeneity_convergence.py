@@ -5,7 +5,7 @@ import warnings
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from eigenlabel.estimators.agreement.convergence import warn_unless_converged
+from eigenlabel.estimators.agreement.homogeneity import warn_unless_converged
 
 
 def test_a_change_of_tol_or_more_raises_a_warning():

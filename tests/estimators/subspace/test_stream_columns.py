@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from eigenlabel import SharedSubspaceClassifier
-from eigenlabel.estimators.subspace.columns import Columns, placed
+from eigenlabel.estimators.subspace.stream import Columns, placed
 
 
 def learn(X, y, classes=None):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigenlabel.estimators.discriminant.label_sets import best_label_sets
+from eigenlabel.estimators.discriminant.base import best_label_sets
 
 
 def test_twenty_labels_are_accepted_and_more_raise_an_error(rng):

@@ -16,8 +16,9 @@ from eigenlabel import (
     metrics,
 )
 from eigenlabel.datasets import DataError, from_frame, iterate, load, make_shared_subspace, save
-from eigenlabel.estimators.subspace import missing_labels as module
+from eigenlabel.estimators.subspace import solve as module
 from eigenlabel.model_selection import MultilabelStratifiedKFold
+from eigenlabel.model_selection.scorers import COMPUTABLE
 from eigenlabel.thresholds import Mixed, get_rule
 from helpers import masked_ml_ls, masked_objective
 
@@ -288,7 +289,7 @@ def test_samples_without_weight_are_in_no_fold(data, M, rng):
     np.testing.assert_allclose(model.coef_, rest.coef_, atol=1e-8)
 
 
-@pytest.mark.parametrize("scoring", list(metrics.METRICS))
+@pytest.mark.parametrize("scoring", COMPUTABLE)
 def test_every_metric_scores_the_grid_on_observed_cells(data, M, scoring):
     Y = blank(data.Y, M)
     model = SharedSubspaceClassifierCV([0.1], [0.1], 2, cv=3, scoring=scoring).fit(data.X, Y)
@@ -297,6 +298,12 @@ def test_every_metric_scores_the_grid_on_observed_cells(data, M, scoring):
     given = given if metric.reads == "scores" else given > model.thresholds_
     sign = 1 if metric.greater_is_better else -1
     assert model.best_score_ == pytest.approx(sign * metric.function(Y, given), rel=1e-12)
+
+
+def test_metrics_of_probabilities_raise_an_error(data, M):
+    model = SharedSubspaceClassifierCV([0.1], [0.1], 2, cv=3, scoring="log_loss")
+    with pytest.raises(ValueError, match="scoring='log_loss' needs probabilities"):
+        model.fit(data.X, blank(data.Y, M))
 
 
 def test_scorers_of_scikit_learn_raise_an_error_and_callables_are_accepted(data, M):

@@ -12,7 +12,7 @@ from eigenlabel import (
 )
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.model_selection import MultilabelStratifiedKFold
-from eigenlabel.model_selection.folds import check_folds, list_folds
+from eigenlabel.model_selection.splits import check_folds, list_folds
 
 X = np.zeros((6, 1))
 Y = np.array([[1, 0], [0, 1], [1, 0], [0, 1], [1, 0], [0, 1]])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from eigenlabel.labels.targets import signed_targets, sparse_targets
+from eigenlabel.labels.codec import signed_targets, sparse_targets
 
 Y = np.array([[1, 0, 1], [0, 0, 1]])
 

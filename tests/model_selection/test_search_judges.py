@@ -7,10 +7,16 @@ from sklearn.metrics import roc_auc_score
 from eigenlabel import metrics
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.labels.truth import Truth
-from eigenlabel.model_selection.judges import ByFold, ByLabel, Pooled
 from eigenlabel.model_selection.scorers import make_scorer
-from eigenlabel.model_selection.search import Chunk, search
-from eigenlabel.thresholds import PerLabelF1
+from eigenlabel.model_selection.search import ByFold, ByLabel, Chunk, Pooled, search
+from eigenlabel.thresholds import (
+    Costs,
+    Mixed,
+    PerLabelF1,
+    RiskControl,
+    fit_calibration,
+    held_out_probabilities,
+)
 
 N, M = 24, 3
 
@@ -44,11 +50,11 @@ def case(rng):
     return Y, scores
 
 
-def pooled(Y, folds, scoring, rule, room):
+def pooled(Y, folds, scoring, rule, room, **options):
     codec = LabelCodec.fit(Y)[0]
     truth = Truth.of(Y, None, None, np.arange(N), folds)
     scorer = make_scorer(scoring, Y, codec, truth, np.arange(N))
-    return Pooled(scorer, rule, truth, room)
+    return Pooled(scorer, rule, truth, room, **options)
 
 
 @pytest.mark.parametrize("room", [1, 2 * N * M, 10**6])
@@ -127,3 +133,59 @@ def test_f1_by_label_is_at_the_best_threshold():
     judge.prepare(1)
     list(judge.read(Chunk(np.array([0]), np.array([[[4.0, 3.0, 2.0, 1.0]]]))))
     assert judge.conclude(SimpleNamespace(params=[{}])).score == 1.0
+
+
+FOLDS = [(None, np.arange(0, 10)), (None, np.arange(10, 20))]  # four samples are never tested
+
+
+def test_the_held_out_scores_of_the_best_point_are_calibrated(case):
+    Y, scores = case
+    judge = pooled(Y, FOLDS, "f1_macro", PerLabelF1(), 10**6, calibration="sigmoid")
+    found = search(Scores(scores), judge)
+    expected = fit_calibration(found.oof_scores[:20], Y[:20], method="sigmoid")
+    x = np.linspace(-3, 3, 3 * 11).reshape(11, 3)
+    np.testing.assert_array_equal(found.calibration.probabilities(x), expected.probabilities(x))
+    plain = search(Scores(scores), pooled(Y, FOLDS, "f1_macro", PerLabelF1(), 10**6))
+    assert plain.calibration is None
+
+
+def test_points_are_judged_by_mixed_and_a_rule_on_probabilities_is_fitted_at_the_best(case):
+    Y, scores = case
+    rule = RiskControl(recall=0.5)
+    judge = pooled(Y, FOLDS, "f1_micro", rule, 10**6, calibration="auto")
+    found = search(Scores(scores), judge)
+    by_mixed = search(Scores(scores), pooled(Y, FOLDS, "f1_micro", Mixed(), 10**6))
+    np.testing.assert_array_equal(
+        found.table["pooled_test_score"], by_mixed.table["pooled_test_score"]
+    )
+    plain = search(Scores(scores), pooled(Y, FOLDS, "f1_micro", PerLabelF1(), 10**6))
+    assert (plain.table["pooled_test_score"] < by_mixed.table["pooled_test_score"]).any()
+    P = held_out_probabilities(found.oof_scores[:20], Y[:20])
+    np.testing.assert_allclose(found.thresholds, rule.fit(P, Y[:20]), rtol=1e-12)
+    training = scores[0].T
+    P = found.calibration.probabilities(training)
+    np.testing.assert_array_equal(
+        judge.fit_to_training(training, found.calibration), rule.fit(P, Y)
+    )
+
+
+def test_a_rule_on_probabilities_is_refused_without_them_before_the_search(case):
+    Y, _ = case
+    with pytest.raises(ValueError, match="pass calibration='auto'"):
+        pooled(Y, FOLDS, "f1_macro", Costs(), 10**6)
+
+
+def test_the_held_out_scores_of_each_labels_best_point_are_kept(case):
+    Y, scores = case
+    scores = scores.copy()
+    scores[..., 20:] = np.nan
+    Y = np.column_stack([Y, np.zeros(N, dtype=bool)])  # a label whose score is undefined
+    scores = np.concatenate([scores, scores[:, :1]], axis=1)
+    judge = ByLabel("auc", np.ascontiguousarray(Y.T), None, keep=True)
+    found = search(Scores(scores), judge)
+    expected = np.column_stack([scores[k, j] for j, k in enumerate(found.best)])
+    np.testing.assert_array_equal(found.oof_scores, expected)
+    assert [len(kept) for kept in judge.kept[:3]] == [
+        2 if k == 1 else 1 for k in found.best[:3].tolist()
+    ], "a tie is kept, worse points are not"
+    assert search(Scores(scores), ByLabel("auc", Y.T, None)).oof_scores is None

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from eigenlabel.labels.cells import blank, check_observed
+from eigenlabel.labels.checks import blank, check_observed
 
 OBSERVED = np.array([[True, False], [False, False]])
 

@@ -18,7 +18,7 @@ from eigenlabel.datasets import Dataset, make_shared_subspace, save
 from eigenlabel.estimators.subspace import many_labels, solve
 from eigenlabel.estimators.subspace.stream import draw
 from eigenlabel.kernels import factor
-from eigenlabel.linalg import memory
+from eigenlabel.linalg import machine
 from eigenlabel.linalg.statistics import Statistics
 from eigenlabel.persistence import SavedModel, load_model, save_model
 from streams import assert_equal_models, assert_same_state, fed, make_data, state_of
@@ -236,7 +236,7 @@ def test_too_many_features_raise_an_error_before_statistics_are_computed(data, m
         SharedSubspaceClassifier(max_memory=2**30).partial_fit(X, data[1][:3])
     with pytest.raises(MemoryError, match=r"5\.62 KiB .* limit is 500 bytes .*\. Hash"):
         SharedSubspaceClassifier(max_memory=500).partial_fit(*data)
-    for module in (factor, memory):
+    for module in (factor, machine):
         monkeypatch.setattr(module, "memory_limit", lambda: 2.0**30)
     with pytest.raises(MemoryError, match=message):
         SharedSubspaceClassifier().partial_fit(X, data[1][:3])

@@ -39,6 +39,21 @@ def test_forgetting_weighted_sparse_samples(data, rng):
     assert_equal_models(model, expected)
 
 
+@pytest.mark.parametrize("left", [0, 1])
+def test_forgetting_all_weighted_samples_but_those_of_one_kind(left, rng):
+    # The mean target that is left is -1 or 1 up to the rounding of sums of weights, either way.
+    X, w = rng.standard_normal((300, 4)), rng.uniform(0.1, 3, 300)
+    Y = np.c_[rng.random(300) < 0.5, rng.random((300, 2)) < 0.4].astype(int)
+    rest = Y[:, 0] == left
+    model = SharedSubspaceClassifier().partial_fit(X, Y, sample_weight=w)
+    for k in np.flatnonzero(~rest):
+        model.forget(X[k : k + 1], Y[k : k + 1], sample_weight=w[k : k + 1])
+    expected = SharedSubspaceClassifier().fit(X[rest], Y[rest], w[rest])
+    np.testing.assert_allclose(
+        model.decision_function(X[rest]), expected.decision_function(X[rest]), atol=1e-9
+    )
+
+
 @pytest.mark.parametrize("last", ["label", "feature", "every feature"])
 def test_forgetting_goes_on_where_something_has_become_constant(data, last):
     X, Y = data
