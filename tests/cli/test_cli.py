@@ -26,9 +26,10 @@ from eigenlabel.cli import main
         (
             ["fit", "x.csv", "-o", "m.skops", "--method", "JEC", "--set", "foo=1"],
             2,
-            "eigenlabel: JEC has no parameter 'foo'; it has metric, n_neighbors, threshold,",
+            "eigenlabel: JEC has no parameter 'foo'; it has calibration, metric, n_neighbors,",
         ),
         (["tune", "x.csv", "-o", "m", "--scoring", "f1"], 2, "invalid choice: 'f1'"),
+        (["tune", "x.csv", "-o", "m", "--scoring", "log_loss"], 2, "invalid choice: 'log_loss'"),
         (["compare", "x.csv", "-o", "r", "--methods", "ridg"], 2, "did you mean ridge?"),
         (["compare", "x.csv", "-o", "r", "--metrics", "f1macro"], 2, "did you mean f1_macro"),
         (["compare", "x.csv", "-o", "r", "--splits", "0"], 2, "expected an integer >= 1"),

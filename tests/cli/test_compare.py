@@ -38,3 +38,16 @@ def test_compare_continues_and_prints_the_same_results(folder, tmp_path, capsys)
     assert "A closer look" in (tmp_path / "page.html").read_text()
     assert run_command("report", tmp_path / "runs", "-o", tmp_path / "again.html") == 0
     assert "logistic" in (tmp_path / "again.html").read_text()
+
+
+def test_compare_by_probabilities_that_some_methods_do_not_have(folder, tmp_path, capsys):
+    words = ["compare", folder / "train.arff", "--splits", 2, "--methods", "linear-svm-plain,MLkNN"]
+    words += ["--metrics", "log_loss,propensity_precision_at_3", "-o", tmp_path / "runs"]
+    assert run_command(*words, "--report", tmp_path / "page.html") == 0
+    records = read_records(tmp_path / "runs")
+    mean = np.mean([r["metrics"]["log_loss"] for r in records if r["method"] == "MLkNN"])
+    assert f"MLkNN   {mean:.4f} ±" in capsys.readouterr().out
+    words[5] = "linear-svm-plain"
+    assert run_command(*words[:-1], tmp_path / "few", "--report", tmp_path / "page.html") == 0
+    told = capsys.readouterr().out
+    assert "log_loss: no method has the probabilities that it reads." in told

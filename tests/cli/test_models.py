@@ -15,6 +15,7 @@ from eigenlabel.cli import main
 from eigenlabel.datasets import load, make_shared_subspace, save
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.persistence import load_model
+from eigenlabel.thresholds import RiskControl
 
 
 def test_tune_saves_the_model_that_it_describes(folder, capsys):
@@ -38,8 +39,8 @@ def test_evaluate_prints_every_metric(folder, tmp_path, capsys):
     assert run_command("evaluate", folder / "m.skops", folder / "test.arff", *words) == 0
     found = json.loads(capsys.readouterr().out)
     saved, data = load_model(folder / "m.skops"), load(folder / "test.arff")
-    scores = saved.model.decision_function(data.X)
-    assert found == pytest.approx(metrics.evaluate(data.Y, scores, saved.model.predict(data.X)))
+    P, decided = saved.model.predict_proba(data.X), saved.model.predict(data.X)
+    assert found == pytest.approx(metrics.evaluate(data.Y, P, decided, probabilities=P))
     assert "label_3" in page.read_text()
     assert run_command("evaluate", folder / "m.skops", folder / "test.arff") == 0
     shown = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -223,6 +224,20 @@ def test_a_method_uses_the_views_of_a_file(tmp_path):
     assert load_model(model).model[-1].view_names_ == ("a",)
 
 
+def test_the_views_of_a_wide_table_are_those_of_its_prepared_columns(tmp_path):
+    data = make_shared_subspace(20, 30, 4, 2, random_state=0)  # fewer samples than columns
+    X = data.X.copy()
+    X[:, 1] = np.arange(20) % 3
+    views = {"left": slice(0, 10), "right": slice(10, 30)}
+    colours = {data.feature_names[1]: ("red", "green", "blue")}
+    file, model = tmp_path / "wide.npz", tmp_path / "m.skops"
+    save(replace(data, X=X, views=views, categories=colours), file)
+    words = ["--method", "JEC", "--set", "n_neighbors=3", "--set", "threshold=mixed"]
+    assert run_command("fit", file, "-o", model, *words) == 0
+    prepared = load_model(model).model[-1].views  # a category of three values has three columns
+    assert prepared == {"left": slice(0, 12), "right": slice(12, 32)}
+
+
 def id_table(path, ids, labels=True):
     """Write a table with an uninformative id, and two columns that determine the labels."""
     rng = np.random.default_rng(0)
@@ -275,3 +290,25 @@ def test_an_id_column_with_repeats_or_fractions_is_a_feature(ids, tmp_path):
     assert data.sample_names is None
     new = load(id_table(tmp_path / "new.csv", [4, 5], labels=False), like=data)
     assert new.feature_names.tolist() == ["id", "x", "z"]
+
+
+def test_tune_keeps_a_bound_on_recall(folder, capsys):
+    words = ["--cv", 3, "--betas", "0.1", "--alphas", "1", "-o", folder / "r.skops"]
+    assert run_command("tune", folder / "train.arff", *words, "--risk", "recall=0.9") == 0
+    capsys.readouterr()
+    model = load_model(folder / "r.skops").model[-1]
+    assert model.threshold == RiskControl(recall=0.9)
+    assert len(set(model.thresholds_.tolist())) == 1  # one cut of the probabilities
+    data = load(folder / "train.arff")
+    found = load_model(folder / "r.skops").model.predict(data.X)
+    Y = data.Y.toarray() if hasattr(data.Y, "toarray") else data.Y
+    found = found.toarray() if hasattr(found, "toarray") else found
+    recalls = [row[truth > 0].mean() for row, truth in zip(found, Y, strict=True) if truth.any()]
+    assert np.mean(recalls) > 0.85  # of the training samples; the bound is about new ones
+
+
+@pytest.mark.parametrize("bound", ["recall", "recall=2", "recall=.9,precision=.9", "speed=1", ""])
+def test_a_bound_that_is_none_is_a_wrong_call(folder, bound, capsys):
+    words = ["tune", folder / "train.arff", "-o", folder / "x.skops", "--risk", bound]
+    assert run_command(*words) == 2
+    assert "such as recall=0.9" in capsys.readouterr().err

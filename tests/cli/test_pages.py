@@ -6,8 +6,20 @@ import dataclasses
 import numpy as np
 import pytest
 
-from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV, __version__
-from eigenlabel.cli.pages import about, comparison_sections, evaluated, model_sections, peak_mib
+from eigenlabel import (
+    MLkNN,
+    SharedSubspaceClassifier,
+    SharedSubspaceClassifierCV,
+    __version__,
+    metrics,
+)
+from eigenlabel.cli.pages import (
+    about,
+    comparison_sections,
+    comparison_title,
+    evaluated,
+    model_sections,
+)
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.persistence import SavedModel
 
@@ -36,13 +48,15 @@ def test_a_page_states_the_command_and_the_versions():
     found = about(argparse.Namespace(command="tune"))
     assert found["command"] == "eigenlabel tune"
     assert f"eigenlabel {__version__}, Python " in found["versions"]
-    assert peak_mib() > 1
 
 
 def test_a_tuned_model_has_a_section_of_every_kind(data):
     tuned = SharedSubspaceClassifierCV([0, 1], [0.1], [2], cv=2).fit(data.X, data.Y)
     found = model_sections(tuned, data, 1.5)
-    assert kinds(found) == ["label_map", "surface", "per_label", "threshold_curves", "resources"]
+    model = ["label_map", "surface", "reliability", "threshold_curves", "resources"]
+    assert kinds(found) == ["per_label", *model]
+    saved = SavedModel(tuned, data.feature_names, data.label_names)
+    assert kinds(model_sections(tuned, data, 1.5, saved)) == ["per_label", "label_details", *model]
     assert found[-1]["rows"][0][:2] == ["tune and fit", 1.5]
 
 
@@ -65,14 +79,46 @@ def test_an_evaluation_returns_metrics_and_sections(data):
         evaluated(saved, empty)
 
 
+def test_an_evaluation_contains_metrics_of_probabilities_if_the_model_has_them(data):
+    model = MLkNN(5).fit(data.X, data.Y)
+    found, _ = evaluated(SavedModel(model, data.feature_names, data.label_names), data)
+    assert found["log_loss"] == metrics.log_loss(data.Y, model.predict_proba(data.X))
+
+
+def test_a_comparison_without_any_figure_says_so():
+    records = [record(m, k, 0.5) for m in ("a", "b") for k in range(2)]
+    section = comparison_sections(records, ["log_loss"])[0]
+    assert section["kind"] == "text"
+    assert "No method has what log_loss read" in str(section)
+
+
 def test_a_comparison_shows_means_tests_resources_and_failures():
     records = [record(m, k, v + k / 10) for m, v in (("a", 0.3), ("b", 0.5)) for k in range(4)]
     records.append(record("c", 0, 0.0, error="no memory"))
     found = comparison_sections(records, ["f1_macro"])
-    means, tests, *_, resources, failures = found
+    means, plots, resources, tests, failures = found
     assert means["rows"][0][:2] == ["a", pytest.approx(0.45)]
     assert means["note"] == "Mean and standard deviation over 4 splits."
-    assert tests["title"] == "f1_macro: a against the others"
-    assert tests["rows"][0][:4] == ["d", "b", pytest.approx(-0.2), "0 / 0 / 4"]
+    assert [group["name"] for group in plots["panels"][0]["groups"]] == ["a", "b"]
+    assert plots["panels"][0]["groups"][0]["values"] == [0.3, 0.4, 0.5, 0.6]
+    assert tests["title"] == "Tests: a against the others"
+    assert tests["rows"][0][:5] == ["f1_macro", "d", "b", pytest.approx(-0.2), "0 / 0 / 4"]
+    assert tests["folded"]
     assert resources["rows"] == [["d, a", 2.0, 10.0], ["d, b", 2.0, 10.0]]
     assert failures["rows"] == [["d", "c", 0, "no memory"]]
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 6, 10])
+def test_the_smallest_p_value_of_few_splits_is_stated_and_can_be_reached(n):
+    records = [record(m, k, v * (k + 1)) for m, v in (("a", 0.03), ("b", 0.05)) for k in range(n)]
+    tests = next(s for s in comparison_sections(records, ["f1_macro"]) if "folded" in s)
+    assert f"cannot fall below {2.0 ** (1 - n):.3g} " in tests["note"]
+    assert ("at least 6 splits" in tests["note"]) == (n < 6)
+    assert float(tests["rows"][0][5]) == float(f"{2.0 ** (1 - n):.3g}")  # all differences agree
+
+
+def test_the_title_of_a_comparison_says_what_is_compared():
+    few = [record(m, 0, 0.5) for m in ("a", "b")]
+    assert comparison_title(few) == "Comparison of a and b on d"
+    many = [record(str(m), 0, 0.5) for m in range(7)]
+    assert comparison_title(many) == "Comparison of 7 methods on d"

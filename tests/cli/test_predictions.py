@@ -7,44 +7,90 @@ import numpy as np
 import pytest
 
 from commands import run_command
-from eigenlabel.cli.predictions import chosen_labels
+from eigenlabel import SharedSubspaceClassifier
+from eigenlabel.cli.predictions import chosen_labels, write_predictions
 from eigenlabel.datasets import load
-from eigenlabel.persistence import load_model
+from eigenlabel.persistence import SavedModel, load_model, save_model
 
 
+@pytest.mark.parametrize("values", ["scores", "probabilities"])
 @pytest.mark.parametrize("form", ["csv", "jsonl", "libsvm"])
 @pytest.mark.parametrize("rows", [7, 4096])
-def test_predictions_in_every_format_equal_those_of_the_model(folder, tmp_path, form, rows):
+def test_predictions_in_every_format_equal_those_of_the_model(folder, tmp_path, form, rows, values):
     output = tmp_path / f"p.{form}"
-    words = ["-o", output, "--scores", "--rows", rows, "--format", form]
+    words = ["-o", output, f"--{values}", "--rows", rows, "--format", form]
     assert run_command("predict", folder / "m.skops", folder / "test.arff", *words) == 0
     saved, data = load_model(folder / "m.skops"), load(folder / "test.arff")
-    decided, scores = saved.model.predict(data.X), saved.model.decision_function(data.X)
+    decided, model = saved.model.predict(data.X), saved.model
+    expected = model.decision_function if values == "scores" else model.predict_proba
+    column = "score" if values == "scores" else "probability"
     names = data.label_names.tolist()
     lines = output.read_text().splitlines()
     if form == "csv":
         found = list(csv.DictReader(lines))
         labels = [[names.index(w) for w in r["labels"].split("|") if w] for r in found]
-        values = [[float(r[f"score:{n}"]) for n in names] for r in found]
+        written = [[float(r[f"{column}:{n}"]) for n in names] for r in found]
         assert [r["sample"] for r in found] == [str(i) for i in range(100)]
     elif form == "jsonl":
         found = [json.loads(line) for line in lines]
         labels = [[names.index(w) for w in r["labels"]] for r in found]
-        values = [[r["scores"][n] for n in names] for r in found]
+        written = [[r[values][n] for n in names] for r in found]
     else:
         parts = [line.split(" ") for line in lines]
         labels = [[int(w) for w in p[0].split(",") if w] for p in parts]
-        values = [[float(w.partition(":")[2]) for w in p[1:]] for p in parts]
+        written = [[float(w.partition(":")[2]) for w in p[1:]] for p in parts]
     assert labels == [np.flatnonzero(row).tolist() for row in decided]
-    np.testing.assert_allclose(values, scores, rtol=1e-5)  # six digits are written
+    np.testing.assert_allclose(written, expected(data.X), rtol=1e-5)  # six digits are written
 
 
-def test_top_writes_the_best_labels_first(folder, capsys):
+def test_top_writes_the_likeliest_labels_first(folder, capsys):
     assert run_command("predict", folder / "m.skops", folder / "test.arff", "--top", 2) == 0
     rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
     saved, data = load_model(folder / "m.skops"), load(folder / "test.arff")
-    best = np.argsort(-saved.model.decision_function(data.X), axis=1)[:, :2]
+    best = np.argsort(-saved.model.predict_proba(data.X), axis=1)[:, :2]
     assert [r["labels"] for r in rows] == ["|".join(data.label_names[row]) for row in best]
+
+
+def test_a_model_without_probabilities_is_ranked_by_scores(folder, tmp_path, capsys):
+    path, data = tmp_path / "m.skops", load(folder / "test.arff")
+    model = SharedSubspaceClassifier().fit(data.X, data.Y)
+    save_model(SavedModel(model, data.feature_names, data.label_names), path)
+    assert run_command("predict", path, folder / "test.arff", "--top", 2) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    best = np.argsort(-model.decision_function(data.X), axis=1)[:, :2]
+    assert [r["labels"] for r in rows] == ["|".join(data.label_names[row]) for row in best]
+    assert run_command("predict", path, folder / "test.arff", "--probabilities") == 1
+    message = "The model has no probabilities: omit --probabilities, or fit it with"
+    assert message in capsys.readouterr().err
+
+
+class Deciding:
+    """A model that predicts label sets and nothing else."""
+
+    def predict(self, X):
+        return np.ones((X.shape[0], 5), dtype=int)
+
+
+@pytest.mark.parametrize(
+    ("values", "top", "message"),
+    [
+        (None, 2, "neither probabilities nor scores: omit --top"),
+        ("scores", None, "The model has no scores: omit --scores"),
+        ("probabilities", None, "The model has no probabilities: omit --probabilities"),
+    ],
+)
+def test_a_model_that_only_decides_has_no_numbers(folder, tmp_path, values, top, message):
+    data = load(folder / "test.arff")
+    saved = SavedModel(Deciding(), data.feature_names, data.label_names)
+    options = {"output": str(tmp_path / "p.csv"), "form": None, "rows": 50}
+    with pytest.raises(ValueError, match=message):
+        write_predictions(saved, folder / "test.arff", {}, values=values, top=top, **options)
+
+
+def test_scores_and_probabilities_are_not_written_together(folder, capsys):
+    words = ["--scores", "--probabilities"]
+    assert run_command("predict", folder / "m.skops", folder / "test.arff", *words) == 2
+    assert "not allowed with argument" in capsys.readouterr().err
 
 
 def test_a_failed_prediction_leaves_no_file(folder, tmp_path, capsys):

@@ -85,7 +85,6 @@ def test_the_surface_is_the_score_grid(fitted):
     np.testing.assert_allclose(shown["scores"], ascending, rtol=1e-3)
     i, j, k = shown["chosen"]
     assert shown["scores"][k][i][j] == np.max(shown["scores"]) == shown["best_score"]
-    assert model_sections.format_penalty(1e-6) == "1e-6"
 
 
 def test_undefined_scores_leave_empty_cells(fitted):
@@ -143,3 +142,13 @@ def test_arguments_are_not_modified(rng):
     report.threshold_curves(Y, scores, 0.0, "ab")
     assert (Y.nnz, Y.data.tolist()) == (before.nnz, before.data.tolist())
     np.testing.assert_array_equal(scores, kept)
+
+
+def test_labels_of_later_eigenlabels_have_a_colour_of_their_own():
+    model = make_model(np.eye(9), np.ones(9))
+    shown = report.label_map(model, np.eye(9), [f"label {j}" for j in range(9)])
+    assert shown["group"] == [0, 1, 2, 3, 4, 5, 6, 6, 6]
+    assert shown["groups"][5:] == ["eigenlabel 6", "a later eigenlabel (7 to 9)"]
+    few = report.label_map(make_model(np.eye(9)[:, :6], np.ones(6)), np.eye(9), list("abcdefghi"))
+    assert len(few["groups"]) == 6
+    assert max(few["group"]) == 5

@@ -103,6 +103,16 @@ def test_best_cells_are_bold():
     assert '<td class="number">\u2013</td>' in html
 
 
+@pytest.mark.parametrize(
+    ("score", "shown"),
+    [(0.0, "0.000"), (0.0049, "0.0049"), (-1.24e-05, "-1.2e-05"), (0.01, "0.010"), (0.5, "0.500")],
+)
+def test_small_scores_keep_two_digits_and_zero_is_zero(page, score, shown):
+    tuning = {**page["sections"][2], "best_score": score}
+    html = report.render(report.page("t", [tuning]))
+    assert f"with a score of {shown}." in html
+
+
 def test_names_that_begin_with_a_digit_are_not_numbers():
     shown = report.table("t", ["model"], [["3NN"], ["5 folds"]])
     html = report.render(report.page("t", [shown]))

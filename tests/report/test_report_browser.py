@@ -39,6 +39,10 @@ def content():
         report.per_label(data.Y, decisions, names),
         report.threshold_curves(data.Y, model.oof_scores_, model.thresholds_, names),
         report.critical_difference(["a", "b", "c"], [1.2, 2.0, 2.8], 0.9),
+        report.label_details(model, data.X, data.Y, decisions, model.predict_proba(data.X), names),
+        report.reliability(data.Y, model.predict_proba(data.X)),
+        report.boxes("Splits", {"f1_macro": {"a": [0.1, 0.2, 0.4], NASTY: [0.3]}}),
+        {**report.text("Folded", "Inside."), "folded": True},
     ]
     return report.page("Planted labels", sections, about={"command": "eigenlabel demo"})
 
@@ -321,8 +325,8 @@ def test_tables_are_sorted_by_clicks_on_their_heads(view, way):
     assert one(view, "#s0 th:nth-child(2)").get_attribute("aria-sort") == "ascending"
     press(one(view, "#s0 th:nth-child(1) .sort"))
     assert texts(view, "#s0 td:nth-child(1)") == ["a", "b", "c"]
-    press(one(view, ".per_label th:nth-child(6) .sort"))
-    f1 = [float(t) for t in texts(view, ".per_label td:nth-child(6)")]
+    press(one(view, ".per_label th:nth-child(2) .sort"))
+    f1 = [float(t) for t in texts(view, ".per_label td:nth-child(2)")]
     assert f1 == sorted(f1, reverse=True)
 
 
@@ -422,6 +426,78 @@ def test_unusual_pages_are_shown_without_errors(browser, tmp_path, width):
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert browser.get_log("browser") == []
+
+
+def shown_details(view):
+    found = view.find_elements(By.CSS_SELECTOR, ".detail")
+    return [one.get_attribute("data-detail") for one in found if one.is_displayed()]
+
+
+def test_a_click_on_a_label_anywhere_shows_its_features_and_mistakes(view):
+    first = shown_details(view)
+    assert len(first) == 1
+    click(view, one(view, f".per_label button[data-label='{NASTY}']"))
+    assert shown_details(view) == [NASTY]
+    select = Select(one(view, "[data-detail-label]"))
+    assert NASTY in select.first_selected_option.get_property("textContent")
+    select.select_by_index(0)
+    assert shown_details(view) == first
+
+
+def test_a_click_on_a_sample_shows_the_reasons(view):
+    mistake = one(view, ".detail.shown .mistake")
+    assert not mistake.find_element(By.CSS_SELECTOR, ".sum").is_displayed()
+    click(view, mistake.find_element(By.CSS_SELECTOR, "summary"))
+    assert mistake.find_element(By.CSS_SELECTOR, ".sum .total").is_displayed()
+
+
+INSIDE = """
+const outer = arguments[0].getBoundingClientRect();
+return [...arguments[0].querySelectorAll(arguments[1])].every((element) => {
+  const inner = element.getBoundingClientRect();
+  return inner.left >= outer.left - 1 && inner.right <= outer.right + 1;
+});
+"""
+
+
+@pytest.mark.parametrize(
+    ("box", "parts"),
+    [
+        (".surface .scroll:has(.heat)", ".heat td"),
+        (".per_label .scroll", "thead th"),
+        ("nav", "a"),
+    ],
+)
+def test_nothing_is_cut_in_a_window_of_1200_pixels(view, box, parts):
+    view.set_window_size(1200, 1000)
+    assert view.execute_script(INSIDE, one(view, box), parts)
+    nav = one(view, "nav")
+    assert view.execute_script("return arguments[0].scrollHeight <= arguments[0].clientHeight", nav)
+
+
+@pytest.mark.parametrize("dimensions", [[2], [1, 2]])
+def test_the_heat_map_of_a_whole_grid_is_not_cut(browser, tmp_path, dimensions):
+    data = el.datasets.make_shared_subspace(n_samples=100, n_labels=4, random_state=5)
+    powers = [10.0**-k for k in range(7)]
+    model = el.SharedSubspaceClassifierCV([0, *powers, np.inf], [0, *powers], dimensions)
+    model.fit(data.X, data.Y)
+    names = [f"facet::a-rather-long-name-{j}" for j in range(4)]
+    sections = [
+        report.surface(model),
+        report.per_label(data.Y, model.predict(data.X), names),
+    ]
+    path = report.write(report.page("Grid", sections), tmp_path / "page.html")
+    browser.set_window_size(1200, 1000)
+    browser.get(path.as_uri())
+    assert browser.execute_script(INSIDE, one(browser, ".scroll:has(.heat)"), ".heat td")
+    assert browser.execute_script(INSIDE, one(browser, ".per_label .scroll"), "thead th")
+
+
+def test_a_folded_section_opens(view):
+    fold = one(view, ".fold")
+    assert not fold.find_element(By.CSS_SELECTOR, ".prose").is_displayed()
+    click(view, fold.find_element(By.CSS_SELECTOR, "summary"))
+    assert fold.find_element(By.CSS_SELECTOR, ".prose").is_displayed()
 
 
 TURNED = "abc \u202edef"  # everything after it runs from right to left, unless it is isolated

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from eigenlabel import __version__
-from eigenlabel.cli import compare, datasets, demo, models, report, reproduce
+from eigenlabel.cli import audit, compare, datasets, demo, explain, models, report, reproduce
 from eigenlabel.cli.messages import describe
 from eigenlabel.cli.options import Parser, UsageError
 
@@ -19,6 +19,8 @@ COMMANDS = (
     models.TUNE,
     models.PREDICT,
     models.EVALUATE,
+    explain.EXPLAIN,
+    audit.AUDIT,
     compare.COMPARE,
     reproduce.REPRODUCE,
     report.REPORT,

@@ -9,7 +9,13 @@ from typing import Any
 from eigenlabel.catalogue import METHODS
 from eigenlabel.cli.messages import print_notes
 from eigenlabel.cli.options import Command, choose, parse_value, positive, words
-from eigenlabel.cli.pages import comparison_sections, example_sections, write_page
+from eigenlabel.cli.pages import (
+    comparison_sections,
+    comparison_subtitle,
+    comparison_title,
+    example_sections,
+    write_page,
+)
 from eigenlabel.cli.reading import add_data_options, check_output, read_data, reader_options
 from eigenlabel.cli.runs import add_running_options, check_failures, get_records
 from eigenlabel.cli.tables import format_table
@@ -83,7 +89,9 @@ def _compare(arguments: argparse.Namespace) -> None:
         sections = comparison_sections(records, protocol.metrics, reference)
         if not arguments.so_far:  # these sections show a model that is fitted for them
             sections += example_sections(protocol, reference)
-        write_page(protocol.name, sections, arguments.report, arguments)
+        title = comparison_title(good)
+        subtitle = comparison_subtitle(protocol.name, good)
+        write_page(title, sections, arguments.report, arguments, subtitle)
     check_failures(records)
 
 
@@ -152,6 +160,9 @@ def _print_summary(
                     )
                 figure = f"{mean:.4f} ± {std:.4f}" if n > 1 else f"{mean:.4f}"
                 rows.append((data, method, figure, str(n), *tests))
+        if not rows and form == "text":
+            print(f"{metric}: no method has the {METRICS[metric].reads} that it reads.\n")
+            continue
         header = ("data", "method", metric, "splits", f"{reference} won/tied/lost", "p (Holm)")
         print(format_table(header, rows, form))
         ranking = found["ranking"]

@@ -10,12 +10,13 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 from eigenlabel import catalogue, metrics, report
 from eigenlabel.cli.options import Command
-from eigenlabel.cli.pages import about, peak_mib
+from eigenlabel.cli.pages import about
 from eigenlabel.cli.reading import check_output
 from eigenlabel.cli.tables import format_table
 from eigenlabel.datasets import Dataset, load_debtags
 from eigenlabel.inputs.parameters import check_number
 from eigenlabel.linalg._types import Ints
+from eigenlabel.linalg.machine import peak_memory
 
 FIGURES = ("f1_macro", "f1_micro", "auc_macro", "ranking_loss")
 METHODS = {
@@ -32,6 +33,7 @@ class _Results:
     rows: list[list[Any]] = field(default_factory=list)  # method, figures, seconds
     steps: list[tuple[str, float, float | None]] = field(default_factory=list)
     model: Any = None
+    X: Any = None  # of the test packages, weighted
     scores: Any = None
     decided: Any = None
 
@@ -69,7 +71,7 @@ def _demo(arguments: argparse.Namespace) -> None:
     _print_examples(data, test, results.decided)
     page = report.page(
         "Tags of Debian packages",
-        _sections(results, data, data.Y[test].toarray()),
+        _sections(results, data, test),
         subtitle=f"{data.Y.shape[1]} tags, {len(train)} training and {len(test)} test packages",
         about=about(arguments),
     )
@@ -92,7 +94,7 @@ def _fit_methods(data: Dataset, train: Ints, test: Ints) -> _Results:
     weights = TfidfTransformer(sublinear_tf=True).fit(data.X[train])
     X, X_test = weights.transform(data.X[train]), weights.transform(data.X[test])
     Y, Y_test = data.Y[train].toarray(), data.Y[test].toarray()
-    results = _Results()
+    results = _Results(X=X_test)
     for title, name in METHODS.items():
         start = time.perf_counter()
         results.model = catalogue.make(name).fit(X, Y)
@@ -101,19 +103,31 @@ def _fit_methods(data: Dataset, train: Ints, test: Ints) -> _Results:
         results.decided = results.model.predict(X_test)
         found = metrics.evaluate(Y_test, results.scores, results.decided)
         results.rows.append([title, *(found[figure] for figure in FIGURES), seconds])
-        results.steps.append((title, seconds, peak_mib()))
+        results.steps.append((title, seconds, peak_memory()))
     return results
 
 
-def _sections(results: _Results, data: Dataset, Y_test: Any) -> list[dict[str, Any]]:
-    names, model = data.label_names, results.model
+def _sections(results: _Results, data: Dataset, test: Ints) -> list[dict[str, Any]]:
+    names, model, Y_test = data.label_names, results.model, data.Y[test].toarray()
+    probabilities = model.predict_proba(results.X)
     better = ("max" if metrics.METRICS[f].greater_is_better else "min" for f in FIGURES)
     columns, best = ["method", *FIGURES, "seconds"], [None, *better, None]
     return [
         report.table("Comparison with one-vs-rest", columns, results.rows, best=best),
+        report.per_label(Y_test, results.decided, names),
+        report.label_details(
+            model,
+            results.X,
+            Y_test,
+            results.decided,
+            probabilities,
+            names,
+            sample_names=np.asarray(data.sample_names)[test],
+            feature_names=data.feature_names,
+        ),
         report.label_map(model, data.Y, names),
         report.surface(model),
-        report.per_label(Y_test, results.decided, names),
+        report.reliability(Y_test, probabilities),
         report.threshold_curves(Y_test, results.scores, model.thresholds_, names),
         report.resources(results.steps, note="Memory is the peak of the process up to this step."),
     ]

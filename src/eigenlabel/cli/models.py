@@ -19,6 +19,7 @@ from eigenlabel.cli.options import (
     numbers,
     parse_settings,
     positive,
+    risk,
 )
 from eigenlabel.cli.pages import about, evaluated, model_sections
 from eigenlabel.cli.predictions import FORMS, write_predictions
@@ -34,7 +35,7 @@ from eigenlabel.cli.tables import format_table
 from eigenlabel.datasets import DataError, Dataset
 from eigenlabel.datasets.files.atomic import is_standard_output
 from eigenlabel.inputs.progress import watched
-from eigenlabel.metrics import METRICS
+from eigenlabel.model_selection.scorers import COMPUTABLE
 from eigenlabel.persistence import SavedModel, load_model, save_model
 from eigenlabel.preprocessing import PREPARATIONS, make_preparation, prepared_views
 
@@ -97,17 +98,20 @@ def _add_tune_options(tune: argparse.ArgumentParser) -> None:
     )
     tune.add_argument(
         "--scoring",
-        choices=METRICS,
+        choices=COMPUTABLE,
         default="f1_macro",
         metavar="METRIC",
-        help=f"the metric to optimise: {', '.join(METRICS)} (default f1_macro)",
+        help=f"the metric to optimise: {', '.join(COMPUTABLE)} (default f1_macro)",
     )
-    tune.add_argument(
+    decision = tune.add_mutually_exclusive_group()
+    decision.add_argument(
         "--threshold",
         default="mixed",
-        choices=thresholds.RULES,
+        choices=(*thresholds.RULES, *thresholds.PROBABILITY_RULES),
         help="rule of the decision thresholds (default mixed)",
     )
+    bounds = "bound on new samples: recall=0.9, false_discovery=0.1 or precision=0.9"
+    decision.add_argument("--risk", type=risk, metavar="BOUND", help=bounds)
     tune.add_argument("--kernel", default="linear", help="linear, rbf, poly, ... (default linear)")
     tune.add_argument(
         "--gamma",
@@ -127,14 +131,27 @@ def _add_predict_options(predict: argparse.ArgumentParser) -> None:
         choices=FORMS,
         help="output format (by default it follows from the name of the output, or is csv)",
     )
-    predict.add_argument(
-        "--scores", action="store_true", help="also write the score of every label"
+    shown = predict.add_mutually_exclusive_group()
+    shown.add_argument(
+        "--probabilities",
+        action="store_const",
+        dest="values",
+        const="probabilities",
+        help="also write the probability of every label",
+    )
+    shown.add_argument(
+        "--scores",
+        action="store_const",
+        dest="values",
+        const="scores",
+        help="also write the score of every label",
     )
     predict.add_argument(
         "--top",
         type=positive,
         metavar="K",
-        help="write the K labels with the best scores instead of the predicted labels",
+        help="write the K likeliest labels instead of the predicted labels; those with the best "
+        "scores if the model has no probabilities",
     )
     predict.add_argument(
         "--rows", type=positive, default=4096, help="samples per piece (default 4096)"
@@ -259,7 +276,7 @@ def _tune(arguments: argparse.Namespace) -> None:
         arguments.dimensions,
         cv=arguments.cv,
         scoring=arguments.scoring,
-        threshold=arguments.threshold,
+        threshold=arguments.risk or arguments.threshold,
         kernel=arguments.kernel,
         gamma=arguments.gamma,
     )
@@ -271,7 +288,7 @@ def _tune(arguments: argparse.Namespace) -> None:
     if arguments.report:
         page = report.page(
             f"Tuned on {data.source}",
-            model_sections(tuned, data, seconds),
+            model_sections(tuned, data, seconds, saved),
             subtitle=f"{data.X.shape[0]} samples, {data.X.shape[1]} features, "
             f"{data.Y.shape[1]} labels; held-out {arguments.scoring} {tuned.best_score_:.4f}",
             about=about(arguments),
@@ -295,7 +312,7 @@ def _predict(arguments: argparse.Namespace) -> None:
         reader_options(arguments),
         output=arguments.output,
         form=arguments.format,
-        scores=arguments.scores,
+        values=arguments.values,
         top=arguments.top,
         rows=arguments.rows,
     )

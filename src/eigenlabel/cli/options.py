@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
+from eigenlabel.thresholds import RiskControl
+
 
 class Command(NamedTuple):
     """A command: its texts in the help, the function that adds its options, and the one it runs."""
@@ -128,6 +130,22 @@ def positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected an integer >= 1, got {text!r}")
     return int(text)
+
+
+def risk(text: str) -> RiskControl:
+    """Return the rule of a bound, such as ``recall=0.9`` or ``precision=0.8,confidence=0.95``."""
+    parts = dict(part.partition("=")[::2] for part in words(text))
+    bounds = ("recall", "false_discovery", "precision")
+    try:
+        settings = {name.strip(): float(value) for name, value in parts.items()}
+        rule = RiskControl(**settings)
+        rule.check()
+    except (TypeError, ValueError):
+        raise argparse.ArgumentTypeError(
+            f"expected one of {', '.join(bounds)} with a number between 0 and 1, such as "
+            f"recall=0.9, and confidence if wanted, got {text!r}"
+        ) from None
+    return rule
 
 
 def words(text: str) -> list[str]:

@@ -3,7 +3,6 @@
 import argparse
 import os
 import platform
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,12 +15,21 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel import __version__, report, thresholds
-from eigenlabel.cli.predictions import predict_with
+from eigenlabel.cli.predictions import predict_with, probabilities_with
 from eigenlabel.comparison import summarise
 from eigenlabel.datasets import Dataset
 from eigenlabel.experiment import Protocol, fit_split
+from eigenlabel.linalg.machine import peak_memory
 from eigenlabel.metrics import METRICS, evaluate
 from eigenlabel.persistence import SavedModel
+from eigenlabel.thresholds.rules import reads_probabilities, values_for
+
+MAX_NAMES = 3  # names in the title of a comparison
+FEW_SPLITS = 10  # the smallest p-value is stated up to this number
+HELD_OUT = (
+    "Mistakes and their probabilities are held out: the model that made them had not seen the "
+    "sample. Reasons are those of the final model, which has seen it, so that its score may differ."
+)
 
 
 def about(arguments: argparse.Namespace) -> dict[str, str]:
@@ -37,40 +45,77 @@ def about(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def write_page(
-    title: str, sections: list[dict[str, Any]], path: str, arguments: argparse.Namespace
+    title: str,
+    sections: list[dict[str, Any]],
+    path: str,
+    arguments: argparse.Namespace,
+    subtitle: str = "",
 ) -> None:
     """Write a page and print its path."""
-    page = report.page(title, sections, about=about(arguments))
+    page = report.page(title, sections, subtitle=subtitle, about=about(arguments))
     print(f"page: {report.write(page, path)}")
 
 
-def peak_mib() -> float | None:
-    """Return the peak memory of this process in MiB, or None if it is unknown."""
-    try:
-        import resource  # noqa: PLC0415  not on Windows
-    except ImportError:
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+def model_sections(
+    tuned: Any, data: Dataset, seconds: float, saved: SavedModel | None = None
+) -> list[dict[str, Any]]:
+    """Return the sections on a tuned shared-subspace model, with held-out scores.
 
-
-def model_sections(tuned: Any, data: Dataset, seconds: float) -> list[dict[str, Any]]:
-    """Return the sections on a tuned shared-subspace model, with held-out scores."""
+    The saved model contains the preparation of the features too, so that it can be explained.
+    """
     check_is_fitted(tuned)
     rows = np.flatnonzero(~np.isnan(tuned.oof_scores_).any(axis=1))
     Y, scores = data.Y[rows], tuned.oof_scores_[rows]
-    decided = thresholds.get_rule(tuned.threshold).decide(scores, tuned.thresholds_)
+    rule = thresholds.get_rule(tuned.threshold)
+    values = values_for(rule, scores, getattr(tuned, "calibration_", None))
+    decided = rule.decide(values, tuned.thresholds_)
     names = data.label_names
-    resources = report.resources([("tune and fit", seconds, peak_mib())])
+    resources = report.resources([("tune and fit", seconds, peak_memory())])
     if _has_nan(data.Y):
         return [report.surface(tuned), _not_observed(), resources]
+    known = getattr(tuned, "calibration", None) is not None and len(rows) > 1
+    probabilities = thresholds.held_out_probabilities(scores, Y) if known else None
+    details = _details(saved, data.subset(samples=rows), decided, scores, probabilities, HELD_OUT)
     return [
+        report.per_label(Y, decided, names, title="Results by label, held out"),
+        *details,
         report.label_map(tuned, data.Y, names),
         report.surface(tuned),
-        report.per_label(Y, decided, names, title="Results by label, held out"),
-        report.threshold_curves(Y, scores, tuned.thresholds_, names),
+        *_reliability(Y, probabilities, "Reliability, held out"),
+        report.threshold_curves(Y, values, tuned.thresholds_, names),
         resources,
     ]
+
+
+def _reliability(Y: Any, probabilities: Any, title: str) -> list[dict[str, Any]]:
+    return [] if probabilities is None else [report.reliability(Y, probabilities, title=title)]
+
+
+def _details(
+    saved: SavedModel | None,
+    data: Dataset,
+    decided: Any,
+    scores: Any,
+    probabilities: Any,
+    note: str = "",
+) -> list[dict[str, Any]]:
+    """Return the section on the features and mistakes of labels, if there is something to show."""
+    values = scores if probabilities is None else probabilities
+    if saved is None or values is None:
+        return []
+    section = report.label_details(
+        saved.model,
+        data.X,
+        data.Y,
+        decided,
+        values,
+        data.label_names,
+        sample_names=data.sample_names,
+        feature_names=saved.feature_names,
+        scale="score" if probabilities is None else "probability",
+        note=note,
+    )
+    return [section]
 
 
 def _has_nan(Y: Any) -> bool:
@@ -87,18 +132,37 @@ def evaluated(saved: SavedModel, data: Dataset) -> tuple[dict[str, float], list[
     if not data.Y.sum():
         raise ValueError(f"{data.source} contains no labels to compare with.")
     scores, decided = (predict_with(saved, data.X, scores=which) for which in (True, False))
-    found = evaluate(data.Y, scores, decided)
+    probabilities = probabilities_with(saved, data.X)
+    # Probabilities of different labels can be compared, scores hardly.
+    ranked = scores if probabilities is None else probabilities
+    found = evaluate(data.Y, ranked, decided, probabilities=probabilities)
     rows = [[k, v, "higher" if METRICS[k].greater_is_better else "lower"] for k, v in found.items()]
     sections = [report.table("Metrics over all labels", ["metric", "value", "better"], rows)]
     names = data.label_names
     model = saved.model[-1] if isinstance(saved.model, Pipeline) else saved.model
-    return found, [*sections, *_model_sections(model, data.Y, names, scores, decided)]
+    values = probabilities if _decides_on_probabilities(model) else scores
+    more = _model_sections(model, data.Y, names, values, decided)
+    if not _has_nan(data.Y):
+        more += _details(saved, data, decided, scores, probabilities)
+        more += _reliability(data.Y, probabilities, "Reliability of the probabilities")
+    return found, [*sections, *more]
+
+
+def _decides_on_probabilities(model: Any) -> bool:
+    """Return True if the thresholds of a model are those of probabilities."""
+    if not hasattr(model, "thresholds_"):
+        return False
+    rule = model.strategy if hasattr(model, "strategy") else model.threshold
+    return reads_probabilities(thresholds.get_rule(rule))
 
 
 def _model_sections(
-    model: Any, Y: Any, names: np.ndarray, scores: Any, decided: Any
+    model: Any, Y: Any, names: np.ndarray, values: Any, decided: Any
 ) -> list[dict[str, Any]]:
-    """Return the sections that the attributes of a model allow, and the results by label on Y."""
+    """Return the sections that the attributes of a model allow, and the results by label on Y.
+
+    ``values`` are what its thresholds refer to, scores or probabilities.
+    """
     sections = []
     missing = _has_nan(Y)
     if hasattr(model, "eigenlabels_") and not missing:
@@ -108,8 +172,8 @@ def _model_sections(
     if missing:
         return [*sections, _not_observed()]
     sections.append(report.per_label(Y, decided, names))
-    if scores is not None and hasattr(model, "thresholds_"):
-        sections.append(report.threshold_curves(Y, scores, model.thresholds_, names))
+    if values is not None and hasattr(model, "thresholds_"):
+        sections.append(report.threshold_curves(Y, values, model.thresholds_, names))
     return sections
 
 
@@ -119,7 +183,8 @@ def example_sections(protocol: Protocol, method: str) -> list[dict[str, Any]]:
     run = fit_split(protocol, data, method, 0)
     names = run.data.label_names
     words = f"The sections below show one fit: {method} on the first split of {data}."
-    sections = _model_sections(run.model, run.data.Y[run.test], names, run.scores, run.decided)
+    values = run.probabilities if _decides_on_probabilities(run.model) else run.scores
+    sections = _model_sections(run.model, run.data.Y[run.test], names, values, run.decided)
     return [report.text("A closer look", words), *sections]
 
 
@@ -129,29 +194,68 @@ def comparison_sections(
     """Return sections on the records of several methods: means, tests, ranks, time and memory."""
     good = [r for r in records if "error" not in r]
     summary = summarise(good, metrics, reference)
-    sections = [_means(data, summary) for data in dict.fromkeys(r["data"] for r in good)]
+    sections = []
+    for data in dict.fromkeys(r["data"] for r in good):
+        sections += [_means(data, summary), *_boxes(data, good, metrics)]
+    sections += [_resources(good), *_tests(summary, reference or good[0]["method"])]
     for metric, found in summary.items():
-        sections += _tests(metric, found, reference or good[0]["method"])
         ranking = found["ranking"]
         if ranking is not None:
             over = "data sets" if len(found["means"]) > 1 else "splits"
-            sections.append(
-                report.critical_difference(
-                    list(ranking.methods),
-                    ranking.ranks.tolist(),
-                    ranking.critical_difference,
-                    title=f"{metric}: average ranks over {over}",
-                    note=f"Friedman's test: p = {ranking.p_value:.3g}. The differences between "
-                    "methods joined by a bar are not significant (Nemenyi test, 5%).",
-                )
+            diagram = report.critical_difference(
+                list(ranking.methods),
+                ranking.ranks.tolist(),
+                ranking.critical_difference,
+                title=f"{metric}: average ranks over {over}",
+                note=f"Friedman's test: p = {ranking.p_value:.3g}. The differences between "
+                "methods joined by a bar are not significant (Nemenyi test, 5%).",
             )
-    return [*sections, _resources(good), *_failures(records)]
+            sections.append({**diagram, "folded": True})
+    return [*sections, *_failures(records)]
+
+
+def comparison_title(records: Sequence[Mapping[str, Any]]) -> str:
+    """Return what is compared: the methods and the data sets, or their numbers if many."""
+    parts = []
+    for key, plural in (("method", "methods"), ("data", "data sets")):
+        names = list(dict.fromkeys(str(r[key]) for r in records))
+        *first, last = names
+        listed = f"{', '.join(first)} and {last}" if first else last
+        parts.append(listed if len(names) <= MAX_NAMES else f"{len(names)} {plural}")
+    return "Comparison of {} on {}".format(*parts)
+
+
+def comparison_subtitle(name: str, records: Sequence[Mapping[str, Any]]) -> str:
+    """Return the name of a protocol, unless it is the one of the command, and its splits."""
+    count = len({r["split"] for r in records})
+    splits = f"{count} split{'s' * (count != 1)} of each data set"
+    return splits if name in ("experiment", "compare") else f"{name}, {splits}"
+
+
+def _boxes(
+    data: str, records: Sequence[Mapping[str, Any]], metrics: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the box plots of each metric on a data set."""
+    panels: dict[str, dict[str, list[float]]] = {}
+    for metric in metrics:
+        for record in records:
+            if record["data"] == data and record["metrics"].get(metric) is not None:
+                groups = panels.setdefault(f"{metric}{_better(metric)}", {})
+                groups.setdefault(record["method"], []).append(record["metrics"][metric])
+    section = report.boxes(f"{data}: results of the splits", panels)
+    return [section] if section["panels"] else []
+
+
+def _better(metric: str) -> str:
+    return "" if METRICS[metric].greater_is_better else " (lower is better)"
 
 
 def _means(data: str, summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return a table of the methods on one data set: mean and deviation of each metric."""
     found = {m: part["means"].get(data, {}) for m, part in summary.items()}
     methods = dict.fromkeys(method for row in found.values() for method in row)
+    if not methods:
+        return report.text(data, f"No method has what {', '.join(found)} read.")
     rows, counts = [], set()
     for method in methods:
         cells = [row.get(method, (None, None, 0)) for row in found.values()]
@@ -159,7 +263,7 @@ def _means(data: str, summary: Mapping[str, Any]) -> dict[str, Any]:
         counts |= {n for _, _, n in cells}
     better = ["max" if METRICS[m].greater_is_better else "min" for m in found]
     return report.table(
-        data,
+        f"{data}: means",
         ["method", *(word for metric in found for word in (metric, "±"))],
         [[None if isinstance(v, float) and np.isnan(v) else v for v in row] for row in rows],
         note=f"Mean and standard deviation over {min(counts)} to {max(counts)} splits."
@@ -169,21 +273,41 @@ def _means(data: str, summary: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-def _tests(metric: str, found: Mapping[str, Any], reference: str) -> list[dict[str, Any]]:
-    rows = [
-        [
-            *(data, method, pair.difference, f"{pair.wins} / {pair.ties} / {pair.losses}"),
-            *(f"{pair.wilcoxon:.3g}", f"{found['holm'][data, method]:.3g}", f"{pair.t_test:.3g}"),
-        ]
-        for data, row in found["against"].items()
-        for method, pair in row.items()
-    ]
+def _tests(summary: Mapping[str, Any], reference: str) -> list[dict[str, Any]]:
+    """Return one folded table of the tests of all metrics."""
+    rows, counts = [], set()
+    for metric, found in summary.items():
+        for data, row in found["against"].items():
+            for method, pair in row.items():
+                counts.add(pair.wins + pair.ties + pair.losses)
+                figures = (pair.wilcoxon, found["holm"][data, method], pair.t_test)
+                record = f"{pair.wins} / {pair.ties} / {pair.losses}"
+                rows.append(
+                    [metric, data, method, pair.difference, record] + [f"{p:.3g}" for p in figures]
+                )
     if not rows:
         return []
-    title = f"{metric}: {reference} against the others"
-    columns = ["data", "against", "lead", "wins / ties / losses", "Wilcoxon p", "after Holm"]
+    columns = ["metric", "data", "against", "lead", "wins / ties / losses"]
     note = "All tests use the same splits. The t-test is corrected for overlapping training sets."
-    return [report.table(title, [*columns, "t-test p"], rows, note=note)]
+    section = report.table(
+        f"Tests: {reference} against the others",
+        [*columns, "Wilcoxon p", "after Holm", "t-test p"],
+        rows,
+        note=f"{note} {_smallest_p(min(counts))}".strip(),
+    )
+    return [{**section, "folded": True}]
+
+
+def _smallest_p(n: int) -> str:
+    """Return a sentence on the smallest p-value of Wilcoxon's test, if it is worth a warning."""
+    if not 0 < n <= FEW_SPLITS:
+        return ""
+    smallest = 2.0 ** (1 - n)
+    words = (
+        f"With {n} split{'s' * (n > 1)}, the p-value of Wilcoxon's test cannot fall below "
+        f"{smallest:.3g} (2 to the power of 1 - {n})"
+    )
+    return f"{words}: use at least 6 splits to reach 0.05." if smallest > 0.05 else f"{words}."
 
 
 def _resources(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from eigenlabel.cli.reading import check_finite
 from eigenlabel.datasets import iterate
 from eigenlabel.datasets.files.atomic import writing
 from eigenlabel.experiment import scores_of
+from eigenlabel.experiment.models import probabilities_of
 from eigenlabel.inputs.messages import total
 from eigenlabel.persistence import SavedModel
 from eigenlabel.thresholds import top_labels
@@ -27,7 +28,7 @@ COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 SEPARATOR = "|"
 # What a model with inconsistent parts raises, besides ValueError and TypeError.
 BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError)
-# A writer receives the sample, its labels and its scores, or None.
+# A writer receives the sample, its labels, and a number for each label or None.
 Writer = Callable[[str | int, list[int], Any], None]
 
 
@@ -38,7 +39,7 @@ def write_predictions(
     *,
     output: str | None,
     form: str | None,
-    scores: bool,
+    values: str | None,
     top: int | None,
     rows: int,
 ) -> tuple[int, list[str]]:
@@ -56,10 +57,11 @@ def write_predictions(
         The file to write; None is standard output.
     form : str or None
         One of ``FORMS``; by default it follows from the name of the output.
-    scores : bool
-        Whether to write the score of each label.
+    values : {"scores", "probabilities"} or None
+        What to write for each label in addition.
     top : int or None
-        Number of labels with the best scores to write instead of the predicted ones.
+        Number of best labels to write instead of the predicted ones: those with the highest
+        probabilities, or scores if the model has no probabilities.
     rows : int
         Number of samples in a piece.
 
@@ -77,18 +79,40 @@ def write_predictions(
     pieces = iterate(data, rows=rows, like=saved, labelled=False, **options)
     first = next(pieces)  # an unreadable file raises an error before anything is written
     with _opened(output) as stream:
-        write = _writer(form, stream, names, scores)
+        write = _writer(form, stream, names, values)
         for piece in chain([first], pieces):
             notes[:] = total([*notes, *piece.notes])
             check_finite(data, piece, count)
-            found = predict_with(saved, piece.X, scores=True) if scores or top else None
-            if found is None and (scores or top):
-                raise ValueError("The model has no scores: omit --scores and --top.")
-            for i, chosen in enumerate(chosen_labels(saved, piece.X, found, top)):
+            found = _values(saved, piece.X, values) if values else None
+            best = _ranking(saved, piece.X) if top else None
+            for i, chosen in enumerate(chosen_labels(saved, piece.X, best, top)):
                 sample = count if piece.sample_names is None else str(piece.sample_names[i])
-                write(sample, chosen, None if found is None or not scores else found[i])
+                write(sample, chosen, None if found is None else found[i])
                 count += 1
     return count, notes
+
+
+def _values(saved: SavedModel, X: Any, values: str) -> Any:
+    """Return the scores or probabilities of X; raise ValueError if the model has none."""
+    if values == "scores":
+        found = predict_with(saved, X, scores=True)
+        advice = "omit --scores"
+    else:
+        found = probabilities_with(saved, X)
+        advice = "omit --probabilities, or fit it with '--set calibration=auto'"
+    if found is None:
+        raise ValueError(f"The model has no {values}: {advice}.")
+    return found
+
+
+def _ranking(saved: SavedModel, X: Any) -> Any:
+    """Return what labels are ranked by: probabilities, or scores if the model has none."""
+    found = probabilities_with(saved, X)
+    if found is None:
+        found = predict_with(saved, X, scores=True)
+    if found is None:
+        raise ValueError("The model has neither probabilities nor scores: omit --top.")
+    return found
 
 
 def _check_output_form(output: str | None, form: str, names: list[str]) -> None:
@@ -109,9 +133,20 @@ def predict_with(saved: SavedModel, X: Any, *, scores: bool) -> Any:
     The result is None if scores are requested and the model has none. A model file whose parts do
     not fit together raises ValueError or TypeError and nothing else.
     """
-    model, count = saved.model, len(saved.label_names)
+    return _predict(
+        saved, lambda model, count: scores_of(model, X, count) if scores else model.predict(X)
+    )
+
+
+def probabilities_with(saved: SavedModel, X: Any) -> Any:
+    """Return the probabilities of X, with a column for each label, or None if there are none."""
+    return _predict(saved, lambda model, count: probabilities_of(model, X, count))
+
+
+def _predict(saved: SavedModel, call: Callable[[Any, int], Any]) -> Any:
+    count = len(saved.label_names)
     try:
-        found = scores_of(model, X, count) if scores else model.predict(X)
+        found = call(saved.model, count)
     except BROKEN as error:
         what = f"{type(error).__name__}: {error}"
         raise ValueError(f"The model cannot predict; its file may be damaged ({what}).") from error
@@ -123,10 +158,10 @@ def predict_with(saved: SavedModel, X: Any, *, scores: bool) -> Any:
     return found
 
 
-def chosen_labels(saved: SavedModel, X: Any, scores: Any, top: int | None) -> list[list[int]]:
+def chosen_labels(saved: SavedModel, X: Any, values: Any, top: int | None) -> list[list[int]]:
     """Return the labels of each sample: the predicted ones, or the ``top`` best ones in order."""
     if top:
-        best: list[list[int]] = top_labels(scores, top).tolist()
+        best: list[list[int]] = top_labels(values, top).tolist()
         return best
     decided = sp.csr_array(predict_with(saved, X, scores=False))
     decided.sort_indices()
@@ -145,30 +180,31 @@ def _opened(output: str | None) -> Iterator[TextIO]:
         yield stream
 
 
-def _writer(form: str, stream: TextIO, names: list[str], scores: bool) -> Writer:
+def _writer(form: str, stream: TextIO, names: list[str], values: str | None) -> Writer:
     """Return the function that writes one sample in a format."""
     if form == "csv":
-        return _csv_writer(stream, names, scores)
-    return _libsvm_writer(stream) if form == "libsvm" else _json_writer(stream, names)
+        return _csv_writer(stream, names, values)
+    return _libsvm_writer(stream) if form == "libsvm" else _json_writer(stream, names, values)
 
 
-def _csv_writer(stream: TextIO, names: list[str], scores: bool) -> Writer:
-    """Write ``sample,labels``, with ``|`` between the labels, and a column for each score."""
+def _csv_writer(stream: TextIO, names: list[str], values: str | None) -> Writer:
+    """Write ``sample,labels``, with ``|`` between the labels, and a column for each value."""
     out = csv.writer(stream, lineterminator="\n")
-    out.writerow(["sample", "labels", *(f"score:{n}" for n in names if scores)])
+    prefix = {"scores": "score", "probabilities": "probability"}.get(values or "")
+    out.writerow(["sample", "labels", *(f"{prefix}:{n}" for n in names if values)])
 
-    def write(sample: str | int, labels: list[int], values: Any) -> None:
-        cells = [] if values is None else [f"{s:.6g}" for s in values]
+    def write(sample: str | int, labels: list[int], numbers: Any) -> None:
+        cells = [] if numbers is None else [f"{s:.6g}" for s in numbers]
         out.writerow([sample, SEPARATOR.join(names[j] for j in labels), *cells])
 
     return write
 
 
 def _libsvm_writer(stream: TextIO) -> Writer:
-    """Write labels numbered from 0, scores as features from 1, and sample names as comments."""
+    """Write labels numbered from 0, values as features from 1, and sample names as comments."""
 
-    def write(sample: str | int, labels: list[int], values: Any) -> None:
-        cells = [] if values is None else [f"{j}:{s:.6g}" for j, s in enumerate(values, 1)]
+    def write(sample: str | int, labels: list[int], numbers: Any) -> None:
+        cells = [] if numbers is None else [f"{j}:{s:.6g}" for j, s in enumerate(numbers, 1)]
         if isinstance(sample, str):  # a name, which must not contain a line break
             cells += ["#", *sample.split()]
         stream.write(" ".join([",".join(map(str, labels)), *cells]) + "\n")
@@ -176,14 +212,14 @@ def _libsvm_writer(stream: TextIO) -> Writer:
     return write
 
 
-def _json_writer(stream: TextIO, names: list[str]) -> Writer:
-    """Write one object per line: the sample, its labels, and its scores by label."""
+def _json_writer(stream: TextIO, names: list[str], values: str | None) -> Writer:
+    """Write one object per line: the sample, its labels, and its values by label."""
 
-    def write(sample: str | int, labels: list[int], values: Any) -> None:
+    def write(sample: str | int, labels: list[int], numbers: Any) -> None:
         found: dict[str, Any] = {"sample": str(sample), "labels": [names[j] for j in labels]}
-        if values is not None:
-            rounded = (float(f"{s:.6g}") for s in values)
-            found["scores"] = dict(zip(names, rounded, strict=True))
+        if values is not None and numbers is not None:
+            rounded = (float(f"{s:.6g}") for s in numbers)
+            found[values] = dict(zip(names, rounded, strict=True))
         stream.write(json.dumps(found, ensure_ascii=False) + "\n")
 
     return write

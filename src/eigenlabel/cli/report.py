@@ -4,7 +4,13 @@ import argparse
 from pathlib import Path
 
 from eigenlabel.cli.options import Command, UsageError
-from eigenlabel.cli.pages import comparison_sections, evaluated, write_page
+from eigenlabel.cli.pages import (
+    comparison_sections,
+    comparison_subtitle,
+    comparison_title,
+    evaluated,
+    write_page,
+)
 from eigenlabel.cli.reading import add_data_options, check_output, read_data, reader_options
 from eigenlabel.datasets import DataError
 from eigenlabel.experiment import read_records
@@ -45,9 +51,11 @@ def _report_records(arguments: argparse.Namespace) -> None:
         raise DataError(arguments.source, "contains no records")
     last = {r["key"]: r for r in records}
     metrics = list(dict.fromkeys(m for r in records for m in r.get("metrics", ())))
-    title = last[records[-1]["key"]]["protocol"]
+    name = last[records[-1]["key"]]["protocol"]
+    subtitle = comparison_subtitle(name, records)
     sections = comparison_sections(list(last.values()), metrics, arguments.reference)
-    write_page(title, sections, arguments.output, arguments)
+    title = comparison_title(list(last.values()))
+    write_page(title, sections, arguments.output, arguments, subtitle)
 
 
 REPORT = Command(

@@ -4,7 +4,11 @@ Each function such as :func:`table` returns a section as a plain dictionary, and
 combines sections. :func:`render` returns the HTML of a page, and :func:`write` writes it to a file.
 """
 
+from eigenlabel.report.boxplots import boxes
+from eigenlabel.report.details import label_details
+from eigenlabel.report.explanations import explanation
 from eigenlabel.report.model_sections import label_map, per_label, surface, threshold_curves
+from eigenlabel.report.probabilities import reliability
 from eigenlabel.report.render import render, write
 from eigenlabel.report.sections import (
     critical_difference,
@@ -16,11 +20,15 @@ from eigenlabel.report.sections import (
 )
 
 __all__ = [
+    "boxes",
     "critical_difference",
     "curves",
+    "explanation",
+    "label_details",
     "label_map",
     "page",
     "per_label",
+    "reliability",
     "render",
     "resources",
     "surface",

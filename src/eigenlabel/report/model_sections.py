@@ -1,12 +1,12 @@
 """Sections of a page that show a model and its labels, as dictionaries of JSON types."""
 
-import re
 from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from eigenlabel.inputs.data import check_scores
+from eigenlabel.inspection.displays.grid import format_value
 from eigenlabel.linalg._types import Floats
 from eigenlabel.metrics import f1_from_counts
 from eigenlabel.report.labels import (
@@ -68,11 +68,12 @@ def label_map(model: Any, Y: Any, label_names: Any, *, title: str = "Map of the 
     names = check_names(label_names, m)
     support = counts(labels)
     kept = most_frequent(support, MAX_LABELS)
-    names, W = [names[j] for j in kept], W[kept, :MAX_AXES]
+    names, W = [names[j] for j in kept], W[kept]
     eigenvalues = np.maximum(model.eigenvalues_[: W.shape[1]], 0.0)
-    coordinates = W * np.sqrt(eigenvalues)
+    weighted = W * np.sqrt(eigenvalues)
+    W, coordinates = W[:, :MAX_AXES], weighted[:, :MAX_AXES]
     faceted = sum("::" in name for name in names) > len(names) / 2
-    groups, group = _facets(names) if faceted else _strongest(coordinates)
+    groups, group = _facets(names) if faceted else _strongest(weighted)
     return {
         "kind": "label_map",
         "title": clean(title),
@@ -106,11 +107,17 @@ def _facets(names: list[str]) -> tuple[list[str], list[int]]:
 
 
 def _strongest(coordinates: Floats) -> tuple[list[str], list[int]]:
-    """Return the names of the eigenlabels, and the one with the largest weight of each label."""
+    """Return the names of the first eigenlabels, and the strongest one of each label.
+
+    All later eigenlabels are one group.
+    """
     m, k = coordinates.shape
     if k == 0:
         return ["labels"], [0] * m
-    return [f"eigenlabel {i + 1}" for i in range(k)], np.abs(coordinates).argmax(axis=1).tolist()
+    groups = [f"eigenlabel {i + 1}" for i in range(min(k, MAX_AXES))]
+    strongest = np.minimum(np.abs(coordinates).argmax(axis=1), MAX_AXES)
+    later = f"a later eigenlabel ({MAX_AXES + 1} to {k})"
+    return groups + [later] * bool(strongest.max(initial=0) >= MAX_AXES), strongest.tolist()
 
 
 def _eigenlabel(eigenvalue: float, weights: Floats, count: int = 4) -> dict[str, Any]:
@@ -164,18 +171,13 @@ def surface(model: Any, *, title: str = "Scores by penalty") -> Section:
         "kind": "surface",
         "title": clean(title),
         "scoring": clean(model.scoring if isinstance(model.scoring, str) else "score"),
-        "alphas": [format_penalty(v) for v in axes[0]],
-        "betas": [format_penalty(v) for v in axes[1]],
+        "alphas": [format_value(v) for v in axes[0]],
+        "betas": [format_value(v) for v in axes[1]],
         "dimensions": plain(axes[2]),
         "scores": significant(np.moveaxis(scores, 2, 0)),  # dimensions, alphas, betas
         "chosen": [int(place[model.best_index_]) for place in places],
         "best_score": significant(model.best_score_),
     }
-
-
-def format_penalty(value: float) -> str:
-    """Return a penalty as a short text, such as 1e-6, 0.1 or the sign of infinity."""
-    return "∞" if np.isinf(value) else re.sub(r"e([+-])0*", r"e\1", f"{value:g}")
 
 
 def per_label(

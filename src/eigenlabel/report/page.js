@@ -208,6 +208,22 @@ class Search {
   }
 }
 
+// The details of a label: one is shown at a time, the one that was chosen last.
+
+function startDetails(root) {
+  const all = [...root.querySelectorAll(".detail")];
+  const select = root.querySelector("[data-detail-label]");
+  const show = (i) => {
+    all.forEach((detail, k) => detail.classList.toggle("shown", k === i));
+    select.value = i;
+  };
+  select.addEventListener("change", () => show(Number(select.value)));
+  listen(({ chosen }) => {
+    const i = chosen ? all.findIndex((detail) => detail.dataset.detail === chosen) : -1;
+    if (i >= 0) show(i);
+  });
+}
+
 // The page
 
 function startTheme() {
@@ -241,6 +257,7 @@ function start() {
   startTheme();
   startTables();
   startChoosing(search);
+  document.querySelectorAll("section.label_details").forEach(startDetails);
   const charts = { label_map: LabelMap, surface: Surface, per_label: Scatter, threshold_curves: Curves };
   sections.forEach((data, i) => data && new charts[data.kind](document.getElementById(`s${i}`), data));
 }

@@ -13,7 +13,9 @@ import jinja2
 from markupsafe import Markup
 
 from eigenlabel.datasets.files.atomic import writing
-from eigenlabel.report import diagram, lines
+from eigenlabel.report import diagram, lines, probabilities
+from eigenlabel.report.boxplots import place as place_boxes
+from eigenlabel.report.glossary import guide, meaning
 from eigenlabel.report.plain import isolate, shorten
 
 SCRIPTS = ("page.js", "map.js", "charts.js")
@@ -50,6 +52,7 @@ def render(page: dict[str, Any]) -> str:
     html = _template().render(
         page=page,
         sections=[{**section, "view": _view(section)} for section in page["sections"]],
+        guide=guide(page["sections"]),
         searchable=any(s["kind"] in SEARCHED for s in page["sections"]),
         data=_embed([s if s["kind"] in DRAWN else None for s in page["sections"]]),
         style=Markup(_resource("page.css")),
@@ -105,6 +108,7 @@ def _template() -> jinja2.Template:
     )
     environment.filters["about"] = _about
     environment.filters["short"] = lambda text: shorten(text, SHOWN)
+    environment.filters["meaning"] = meaning
     environment.filters["number"] = _number
     environment.filters["js_number"] = _js_number
     return environment.from_string(_resource("template.html"))
@@ -243,7 +247,11 @@ def _table_view(section: dict[str, Any]) -> dict[str, Any]:
 
 
 def _per_label_view(section: dict[str, Any]) -> dict[str, Any]:
-    return _table(section["columns"], section["rows"], bars={3: 1.0, 4: 1.0, 5: 1.0}, labels=True)
+    """Return the table of the labels, with F1 first, which must be seen without scrolling."""
+    order = [0, 5, 3, 4, 1, 2]
+    columns = [section["columns"][k] for k in order]
+    rows = [[row[k] for k in order] for row in section["rows"]]
+    return _table(columns, rows, bars={1: 1.0, 2: 1.0, 3: 1.0}, labels=True)
 
 
 def _resources_view(section: dict[str, Any]) -> dict[str, Any]:
@@ -330,6 +338,11 @@ def _lines_view(section: dict[str, Any]) -> dict[str, Any]:
     return {**lines.place(section), "numbers": _table(columns, rows)}
 
 
+def _reliability_view(section: dict[str, Any]) -> dict[str, Any]:
+    columns = ["mean probability", "share that is true", "cases"]
+    return {**probabilities.place(section), "numbers": _table(columns, section["bins"])}
+
+
 VIEWS = {
     "table": _table_view,
     "per_label": _per_label_view,
@@ -339,4 +352,6 @@ VIEWS = {
     "label_map": _map_view,
     "critical_difference": diagram.place,
     "curves": _lines_view,
+    "reliability": _reliability_view,
+    "boxes": place_boxes,
 }

@@ -1,0 +1,254 @@
+"""``eigenlabel explain``: why a saved model predicts its labels for a sample."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from difflib import get_close_matches
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from eigenlabel import report
+from eigenlabel.cli.messages import print_notes
+from eigenlabel.cli.options import Command, UsageError, choose, positive
+from eigenlabel.cli.pages import about
+from eigenlabel.cli.predictions import chosen_labels, predict_with
+from eigenlabel.cli.reading import (
+    add_data_options,
+    check_finite,
+    check_output,
+    data_path,
+    read_data,
+    reader_options,
+)
+from eigenlabel.datasets import Dataset, iterate
+from eigenlabel.datasets.sample_texts import read_texts
+from eigenlabel.datasets.tables.texts import OF_TEXT, SUFFIX, WORD
+from eigenlabel.inspection import Explanation, explain
+from eigenlabel.inspection.explanation import label_text
+from eigenlabel.inspection.terms import FEATURE
+from eigenlabel.inspection.words import TextColumn, Tokeniser
+from eigenlabel.persistence import SavedModel, load_model
+from eigenlabel.thresholds import top_labels
+
+ROWS = 4096  # samples in memory at once
+BEST = 3  # labels that are explained if none is predicted
+
+
+class Chosen(NamedTuple):
+    """A sample of a file.
+
+    Attributes
+    ----------
+    name : str
+        Its name, or its number.
+    X : (1, d) array or sparse matrix
+        Its features.
+    row : int
+        Its position in the file.
+    notes : tuple of str
+        The notes of the reader.
+    """
+
+    name: str
+    X: Any
+    row: int
+    notes: tuple[str, ...]
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="the model file")
+    parser.add_argument("data", metavar="DATA", help="the file with the sample")
+    parser.add_argument(
+        "--sample",
+        metavar="ID",
+        required=True,
+        help="the name of the sample, or its number from 0, as 'predict' writes it",
+    )
+    parser.add_argument(
+        "--label",
+        metavar="L",
+        action="append",
+        help="the label to explain; may be repeated (default: the predicted labels, or the "
+        f"{BEST} with the best scores if none is predicted)",
+    )
+    parser.add_argument(
+        "--top",
+        type=positive,
+        default=10,
+        metavar="K",
+        help="number of features or training samples in each list (default 10)",
+    )
+    parser.add_argument("-o", "--output", metavar="PAGE", help="write an HTML page to this file")
+    parser.add_argument("--json", action="store_true", help="print the explanation as JSON")
+    parser.add_argument(
+        "--training",
+        metavar="DATA",
+        help="the training file, to name the training samples that a model with a kernel or "
+        "neighbours compares with",
+    )
+    add_data_options(parser)
+
+
+def _explain(arguments: argparse.Namespace) -> None:
+    files = [arguments.data, arguments.model, *filter(None, [arguments.training])]
+    check_output(arguments.output, *files)
+    saved = load_model(arguments.model)
+    names = saved.label_names.tolist()
+    wanted = [choose("label", name, names, "'predict --scores'") for name in arguments.label or ()]
+    options = reader_options(arguments)
+    sample = _find_sample(arguments.data, arguments.sample, saved, options)
+    print_notes(sample.notes)
+    labels = [names.index(name) for name in wanted] or _labels_worth_reading(saved, sample.X)
+    texts = _texts(arguments.data, sample.row, saved, options)
+    found = _explanation(saved, sample, labels, texts, arguments)
+    short = found.top(arguments.top)
+    if arguments.json:
+        print(json.dumps(short.to_dict()))
+    else:
+        print(f"sample {sample.name}")
+        print("\n".join(label_text(short, 0, j) for j in range(len(labels))))
+        print_notes(found.notes, stream=sys.stdout)
+    if arguments.output:
+        path = report.write(_page(found, sample, arguments), arguments.output)
+        print(f"page: {path}", file=sys.stderr if arguments.json else sys.stdout)
+
+
+def _explanation(
+    saved: SavedModel,
+    sample: Chosen,
+    labels: list[int],
+    texts: tuple[TextColumn, ...],
+    arguments: argparse.Namespace,
+) -> Explanation:
+    """Return the explanation; all words are kept if the page marks them in a text."""
+    found = explain(
+        saved.model,
+        sample.X,
+        labels=labels,
+        n_top=None if texts else arguments.top,
+        feature_names=saved.feature_names,
+        label_names=saved.label_names,
+        sample_names=[sample.name],
+        training_names=_training_names(arguments.training, saved),
+    )
+    shown = texts if found.kind == FEATURE else ()
+    return replace(found, names=_with_values(found.names, saved), texts=shown)
+
+
+def _find_sample(name: str, wanted: str, saved: SavedModel, options: dict[str, Any]) -> Chosen:
+    """Return the sample of a name or number; raise UsageError if there is none."""
+    before, close = 0, set[str]()
+    by_number: Chosen | None = None
+    for piece in _pieces(name, saved, options):
+        n = piece.X.shape[0]
+        known = None if piece.sample_names is None else piece.sample_names.tolist()
+        if known is not None and wanted in known:
+            return _take(name, piece, known.index(wanted), before)
+        if wanted.isdecimal() and before <= int(wanted) < before + n:
+            by_number = _take(name, piece, int(wanted) - before, before)
+            if known is None:
+                return by_number
+        close |= set(get_close_matches(wanted, known or [], n=3, cutoff=0.6))
+        before += n
+    if by_number is not None:
+        return by_number
+    best = get_close_matches(wanted, sorted(close), n=3)
+    hint = f"did you mean {' or '.join(best)}?" if best else f"there are {before:,} samples"
+    raise UsageError(f"no sample {wanted!r} in {name}; {hint}")
+
+
+def _pieces(name: str, saved: SavedModel, options: dict[str, Any]) -> Iterator[Dataset]:
+    if name == "debtags" and not Path(name).exists():
+        return iter([read_data(name, options)])
+    pieces = iterate(data_path(name), rows=ROWS, like=saved, labelled=False, **options)
+    return chain(pieces)
+
+
+def _take(path: str, piece: Dataset, i: int, before: int) -> Chosen:
+    one = piece.subset(samples=[i])
+    check_finite(path, one, before + i)
+    name = str(before + i) if piece.sample_names is None else str(piece.sample_names[i])
+    return Chosen(name, one.X, before + i, piece.notes)
+
+
+def _labels_worth_reading(saved: SavedModel, X: Any) -> list[int]:
+    """Return the predicted labels, the best first, or the labels with the best scores."""
+    scores = predict_with(saved, X, scores=True)
+    predicted = chosen_labels(saved, X, scores, None)[0]
+    if scores is None:
+        return predicted or [0]
+    order = top_labels(scores, scores.shape[1])[0].tolist()
+    return [j for j in order if j in set(predicted)] or order[:BEST]
+
+
+def _texts(
+    name: str, row: int, saved: SavedModel, options: dict[str, Any]
+) -> tuple[TextColumn, ...]:
+    """Return the texts of a sample, with the words that are features of the model."""
+    path = data_path(name)
+    if not saved.words or not path.exists():
+        return ()
+    found = read_texts(path, row, like=saved, rows=ROWS, **options)
+    features = {text: saved.feature_names[columns] for text, columns in saved.words.items()}
+    together = np.concatenate(list(features.values()))
+    return tuple(
+        TextColumn(
+            text, [content], Tokeniser(WORD), words=_words(features.get(text, together), text)
+        )
+        for text, content in found.items()
+    )
+
+
+def _words(features: np.ndarray, text: str) -> dict[str, str]:
+    """Return the word that each feature counts, without the name of the text before it."""
+    names = [str(name) for name in features]
+    return {name: name.removesuffix(SUFFIX).removeprefix(text + OF_TEXT) for name in names}
+
+
+def _with_values(names: np.ndarray, saved: SavedModel) -> np.ndarray:
+    """Return names of terms with the values of categories in place of their positions."""
+    values = {
+        f"{feature}_{float(k)}": f"{feature} = {value}"
+        for feature, known in saved.categories.items()
+        for k, value in enumerate(known)
+    }
+    found = [values.get(name, name) for name in names.ravel()]
+    return np.array(found, dtype=object).reshape(names.shape)
+
+
+def _training_names(name: str | None, saved: SavedModel) -> Any:
+    """Return the names of the samples of the training file, or None."""
+    if name is None:
+        return None
+    return read_data(name, {}, like=saved).sample_names
+
+
+def _page(found: Explanation, sample: Chosen, arguments: argparse.Namespace) -> dict[str, Any]:
+    sections = [
+        report.explanation(found, label=j, n_top=arguments.top)
+        for j in range(len(found.label_names))
+    ]
+    predicted = [str(name) for name in found.label_names[found.predicted[0]]]
+    subtitle = f"Predicted: {', '.join(predicted)}" if predicted else "No label is predicted."
+    model = Path(arguments.model).name
+    return report.page(
+        f"Why sample {sample.name} has its labels",
+        sections,
+        subtitle=f"{subtitle} ({model} on {Path(arguments.data).name})",
+        about=about(arguments),
+    )
+
+
+EXPLAIN = Command(
+    "explain",
+    "explain the labels that a saved model predicts for a sample",
+    "Print what each feature or training sample adds to the scores of the labels of a sample. The "
+    "contributions add up to the score. A page can show them with the words marked in the text.",
+    _add_options,
+    _explain,
+)
