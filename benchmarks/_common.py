@@ -22,7 +22,7 @@ from eigenlabel.reproduce import get_table
 
 
 def data_folder() -> Path:
-    """Give EIGENLABEL_DATA, else shared/data beside the clone, else the user's cache."""
+    """Return EIGENLABEL_DATA, else shared/data beside the clone, else the user's cache."""
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "eigenlabel"
     given = os.environ.get("EIGENLABEL_DATA")
@@ -30,7 +30,7 @@ def data_folder() -> Path:
 
 
 def load_yahoo_split(name):
-    """Give the first of the papers' splits of a Yahoo set: tf-idf of both parts, labels of both."""
+    """Return the papers' first split of a Yahoo set: tf-idf and labels of both parts."""
     os.environ.setdefault("EIGENLABEL_DATA", str(data_folder()))
     protocol = get_table("mlls-table3").protocol(n_splits=1)
     spec = next(d for d in protocol.data if d.name == name)
@@ -45,24 +45,24 @@ def load_yahoo_split(name):
 
 
 def load_yahoo(name):
-    """Give the training part of that split."""
+    """Return the training part of that split."""
     X, _, Y, _ = load_yahoo_split(name)
     return X, Y
 
 
-def seconds(function):
+def seconds(function, clock=time.perf_counter):
     """Time one call."""
-    start = time.perf_counter()
+    start = clock()
     function()
-    return time.perf_counter() - start
+    return clock() - start
 
 
-def interleaved(functions, repeats):
+def interleaved(functions, repeats, clock=time.perf_counter):
     """Time functions in turn, ``repeats`` times over; name -> seconds of each repeat."""
     times = {name: [] for name in functions}
     for _ in range(repeats):
         for name, function in functions.items():
-            times[name].append(seconds(function))
+            times[name].append(seconds(function, clock))
     return {name: np.array(t) for name, t in times.items()}
 
 

@@ -82,7 +82,7 @@ def growth(X, Y):
 
 
 def off_line(grown):
-    """Tell how far the middle size's seconds an iteration are from the line through the others."""
+    """Return how far the time of the middle size is from the line through the others."""
     (z0, t0), (z1, t1), (z2, t2) = [(nnz, took / steps) for nnz, took, steps, _ in grown]
     return abs(t1 / (t0 + (t2 - t0) * (z1 - z0) / (z2 - z0)) - 1)
 

@@ -18,7 +18,7 @@ BLOCKS = 10
 
 
 def width(X, rng):
-    """Give gamma by the KGHA paper's rule, the mean distance, from 500 x 500 pairs."""
+    """Return gamma by the KGHA paper's rule, the mean distance, from 500 x 500 pairs."""
     i, j = (X[rng.choice(X.shape[0], 500, replace=False)] for _ in range(2))
     return 1 / float(euclidean_distances(i, j).mean()) ** 2
 

@@ -41,12 +41,12 @@ def texts(n, d, m, rng):
 
 
 def precision(Y, top):
-    """Give the share of true labels among those predicted."""
+    """Return the share of true labels among those predicted."""
     return float(Y.multiply(top).sum() / top.sum())
 
 
 def neighbours(X, Y, X_new):
-    """Give the labels that most of ten cosine neighbours have, in pieces of rows."""
+    """Return the labels that most of ten cosine neighbours have, in pieces of rows."""
     index = NearestNeighbors(n_neighbors=10, metric="cosine").fit(X)
     parts = []
     for start in range(0, X_new.shape[0], 500):
@@ -59,7 +59,7 @@ def neighbours(X, Y, X_new):
 
 
 def popular(Y, n):
-    """Give everybody the labels that are most frequent."""
+    """Return everybody the labels that are most frequent."""
     top = np.argsort(-Y.sum(axis=0))[:K]
     return sp.csr_array(
         (np.ones(n * K), (np.repeat(np.arange(n), K), np.tile(top, n))), (n, Y.shape[1])

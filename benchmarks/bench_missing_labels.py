@@ -30,7 +30,7 @@ def figures_of(model, data, Y):
 
 
 def compare(data, seeds, shares, grid):
-    """Give the mean figures of each way to fit, name -> figures."""
+    """Return the mean figures of each way to fit, name -> figures."""
     Y = data[2]
     found = {"all labels known": [figures_of(SharedSubspaceClassifierCV(**grid), data, Y)]}
     for what in ("cells", "positives"):
@@ -49,7 +49,7 @@ def compare(data, seeds, shares, grid):
 
 
 def objective(U, X, T, M, alpha, beta, r):
-    """Give the objective at its best intercepts and subspace, and its gradient."""
+    """Return the objective at its best intercepts and subspace, and its gradient."""
     N, sizes = M.sum() / M.shape[1], M.sum(axis=0)
     R = np.where(M, X @ U - T, 0.0)
     R = np.where(M, R - R.sum(axis=0) / sizes, 0.0)
@@ -80,7 +80,7 @@ def gap(seed, alpha, beta, share):
 
 
 def reduced_rank(X, T, M, beta, r, own):
-    """Give weights for infinite alpha; ``own`` divides a label's loss by its own samples."""
+    """Return weights for infinite alpha; ``own`` divides a label's loss by its own samples."""
     N = np.where(own, M.sum(axis=0), M.sum() / M.shape[1])
     A, C = np.zeros((2, X.shape[1], T.shape[1]))
     for j, o in enumerate(M.T):
@@ -92,7 +92,7 @@ def reduced_rank(X, T, M, beta, r, own):
 
 
 def normalisations(seed):
-    """Give the AUC of both ways to divide the loss, labels observed on 5% to 100% of samples."""
+    """Return the AUC of both ways to divide the loss, labels observed on 5% to 100% of samples."""
     data = make_shared_subspace(2200, 30, 15, n_components=3, noise=1.0, random_state=seed)
     X, T, rows = data.X[:200], 2.0 * data.Y[:200] - 1, slice(200, 2200)
     rng = np.random.default_rng(seed)

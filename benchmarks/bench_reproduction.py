@@ -27,7 +27,7 @@ def reproduce(name, *words):
 
 
 def tabulate(names):
-    """Give the Markdown of every table of which something is recorded, and the names of others."""
+    """Return the Markdown of every table that has records, and the names of the others."""
     lines, others = [], []
     for name in names:
         printed = reproduce(name, "--so-far")

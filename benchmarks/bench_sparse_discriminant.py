@@ -103,7 +103,7 @@ def growth(quick):
 
 
 def split(name, k):
-    """Give split k of a Yahoo set by the protocol of the paper's Table 2."""
+    """Return split k of a Yahoo set by the protocol of the paper's Table 2."""
     protocol = get_table("mtsda-table2").protocol(n_splits=5)
     data = load_data(next(d for d in protocol.data if d.name == name))
     train, test = draw_splits(data, protocol.splits, protocol.seed)[k]

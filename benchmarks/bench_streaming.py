@@ -42,7 +42,7 @@ def at_once(X, Y):
 
 
 def processor_seconds(function):
-    """Give the processor's seconds, as a busy machine does not count then, and the result."""
+    """Return the processor's seconds, as a busy machine does not count then, and the result."""
     start = time.process_time()
     result = function()
     return time.process_time() - start, result

@@ -18,12 +18,12 @@ FACTOR = 12  # aims a little above ten times the eigen-solution's time
 
 
 def distance(A, B):
-    """Give the sine of the largest angle between two subspaces, both with orthonormal columns."""
+    """Return the sine of the largest angle between two subspaces, both with orthonormal columns."""
     return float(np.linalg.norm(A - B @ (B.T @ A), 2))
 
 
 def fit(model, X, Y):
-    """Give the processor's seconds: BLAS has one thread, and a busy machine does not count."""
+    """Return the processor's seconds: BLAS has one thread, and a busy machine does not count."""
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

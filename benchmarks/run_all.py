@@ -56,7 +56,7 @@ def main() -> int:
 
 
 def _parts(path: Path) -> dict[str, str]:
-    """Give the parts of the page as it is, by script."""
+    """Return the parts of the page as it is, by script."""
     found = (part.partition("\n") for part in path.read_text().split("\n## ")[1:])
     return {name: text.strip() for name, _, text in found}
 
