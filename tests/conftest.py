@@ -18,11 +18,16 @@ settings.load_profile("few")
 
 
 def pytest_collection_modifyitems(items):
-    """Call scikit-learn's checks slow for the second kernel of an estimator, and for its search."""
+    """Call scikit-learn's checks slow for estimators that differ little or take long.
+
+    These are the second kernel of an estimator, the search for each label, and all but one of
+    the classifiers that are checked again with probabilities.
+    """
     for item in items:
         if item.name.startswith("test_scikit_learn_contract"):
             other = "(kernel=" in item.name or "[OneVsRestSearchCV(" in item.name
-            if other:
+            again = "(calibration=" in item.name and "[SharedSubspaceClassifier(" not in item.name
+            if other or again:
                 item.add_marker(pytest.mark.slow)
 
 

@@ -236,3 +236,69 @@ def labels(n, m, rng, X=None):
         Y ^= (X[:, :1] > np.median(X[:, 0])) & (rng.uniform(size=(n, m)) < 0.5)
     Y[0], Y[1] = True, False
     return Y.astype(int)
+
+
+def evaluate_folds(block, pairs):
+    """Return the scores (folds, size, m) of all shifts in pairs, and the inner products."""
+    needed = sorted({i for pair in pairs for i in pair})
+    found = dict(zip(needed, block.shifted(needed), strict=True))
+    scores = {i: np.swapaxes(each.scores, 1, 2) for i, each in found.items()}
+    return scores, np.stack([block.inner(found[i], found[j]) for i, j in pairs])
+
+
+def conditional_means(D, penalty, predictors):
+    """Predict each entry of D from its row by a ridge regression without this row, one by one."""
+    out = np.zeros(D.shape)
+    for i in range(D.shape[0]):
+        rows = np.arange(D.shape[0]) != i
+        for j in range(D.shape[1]):
+            others = [k for k in predictors if k != j]
+            X, t = D[rows][:, others], D[rows, j]
+            b = np.linalg.solve(X.T @ X + penalty * np.eye(len(others)), X.T @ t)
+            out[i, j] = D[i, others] @ b
+    return out
+
+
+def logistic_map(F, y, prior, ridge):
+    """Minimise the log-loss plus ridge / 2 |w - prior|^2 by Newton steps with a line search."""
+
+    def loss(w):
+        eta = F @ w
+        return np.sum(np.logaddexp(0, eta) - y * eta) + ridge / 2 * np.sum((w - prior) ** 2)
+
+    w = np.array(prior, dtype=float)
+    for _ in range(200):
+        p = 1 / (1 + np.exp(-F @ w))
+        g = F.T @ (p - y) + ridge * (w - prior)
+        H = (F * (p * (1 - p))[:, None]).T @ F + ridge * np.eye(F.shape[1])
+        step, size = np.linalg.solve(H, g), 1.0
+        while loss(w - size * step) > loss(w) and size > 1e-9:
+            size /= 2
+        w = w - size * step
+    return w
+
+
+def label_error_scores(Y, P, wrong, missing):
+    """Score each cell of a label matrix of 0, 1 and NaN by the formulas, cell by cell."""
+    observed = ~np.isnan(Y)
+    n, m = Y.shape
+    mean = np.array([Y[observed[:, j], j].mean() if observed[:, j].any() else 0 for j in range(m)])
+    D = np.where(observed, Y - mean, 0.0)
+    varying = [j for j in range(m) if np.any(D[:, j])]
+    penalty = 0.1 * np.mean([np.sum(D[:, j] ** 2) for j in varying])
+    E = conditional_means(D, penalty, varying)
+    low = P[(P > 0) & (P <= 0.5)].min(initial=0.5) / 2
+    high = (1 + P[(P < 1) & (P >= 0.5)].max(initial=0.5)) / 2
+    L = np.clip(P, low, high)
+    F = np.stack([np.log(L / (1 - L)), E, np.ones((n, m))], axis=2)
+    common = logistic_map(F[observed], Y[observed], [1.0, 0.0, 0.0], 1.0)
+    scores = np.full((n, m), np.nan)
+    for j in range(m):
+        rows = observed[:, j]
+        w = logistic_map(F[rows, j], Y[rows, j], common, 1.0)
+        p = 1 / (1 + np.exp(-F[rows, j] @ w))
+        x_wrong = wrong[j] / (1 - missing) * (1 - p) / p
+        x_missing = missing / (1 - wrong[j]) * p / (1 - p)
+        x = np.where(Y[rows, j] == 1, x_wrong, x_missing)
+        scores[rows, j] = x / np.sqrt(1 + x**2)
+    return scores

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from eigenlabel import report
+from eigenlabel.inspection import explain
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -36,6 +37,10 @@ def everything(data, model, names):
         report.curves(
             "Paths", [1, 2, 4], {"a": [0.1, 0.2, 0.3], "b": [None, 0.4, 0.5]}, x="d", y="F1"
         ),
+        report.explanation(explain(model, data.X[:1], label_names=names), label=1),
+        report.reliability(data.Y, model.predict_proba(data.X)),
+        report.label_details(model, data.X, data.Y, decisions, model.predict_proba(data.X), names),
+        report.boxes("Splits", {"f1_macro": {"a": [0.1, 0.2, 0.4], "b": [0.3]}}),
         report.text("Words", ["One.", "Two."]),
     ]
 

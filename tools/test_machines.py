@@ -3,7 +3,7 @@
     python tools/test_machines.py                        # every family, one and two threads
     python tools/test_machines.py --list                 # the families that this processor supports
     python tools/test_machines.py --other --threads 1    # the oldest family but the processor's own
-    python tools/test_machines.py --families Haswell tests/test_ridge.py
+    python tools/test_machines.py --families Haswell tests/linalg/test_hats.py
 
 OpenBLAS chooses its kernels, and numpy its loops, according to the processor. Sums are then rounded
 in another order. A result or a test that depends on this order passes on one machine and fails on

@@ -82,6 +82,7 @@ __all__ = [
     "dimensions_path",
     "distributed",
     "experiment",
+    "inspection",
     "metrics",
     "model_selection",
     "persistence",
@@ -95,6 +96,7 @@ _LAZY = (
     "comparison",
     "distributed",
     "experiment",
+    "inspection",
     "persistence",
     "report",
     "reproduce",
@@ -102,7 +104,7 @@ _LAZY = (
 
 
 def __getattr__(name: str) -> Any:
-    """Import the modules around experiments when they are first asked for."""
+    """Import the modules around models and experiments when they are first asked for."""
     if name in _LAZY:
         return import_module(f"eigenlabel.{name}")
     raise AttributeError(f"module 'eigenlabel' has no attribute {name!r}")

@@ -199,3 +199,18 @@ def test_the_command_line_fits_on_a_cluster(data, cluster, tmp_path, capsys):
     words = [*words[:-2], "--method", "linear-svm", "--cluster", cluster.scheduler_address]
     assert main([str(w) for w in words]) == 1
     assert "cannot be fitted from statistics of blocks" in capsys.readouterr().err
+
+
+def test_calibration_on_blocks_is_that_of_a_stream(data):
+    X, Y = (da.from_array(A, chunks=(17, -1)) for A in (data.X, data.Y))
+    for make in (
+        lambda: SharedSubspaceClassifier(0.1, calibration="auto"),
+        lambda: SharedSubspaceClassifierCV(**SMALL),
+    ):
+        found, expected = distributed.fit(make(), X, Y), make().partial_fit(data.X, data.Y)
+        np.testing.assert_allclose(
+            found.predict_proba(data.X), expected.predict_proba(data.X), rtol=1e-6
+        )  # statistics are summed in another order
+    model = SharedSubspaceClassifier(solver="krylov", calibration="auto")
+    with pytest.raises(ValueError, match=r"use solver='auto', or calibration=None"):
+        distributed.fit(model, X, Y)

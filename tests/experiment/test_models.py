@@ -8,7 +8,7 @@ from sklearn.svm import LinearSVC
 from eigenlabel import KGHA, ThresholdedClassifier
 from eigenlabel.catalogue import chosen_parameters, make
 from eigenlabel.experiment import scores_of
-from eigenlabel.experiment.models import with_views
+from eigenlabel.experiment.models import probabilities_of, with_views
 from eigenlabel.reproduce.steps import ViewChoice
 from protocols import planted
 
@@ -39,6 +39,8 @@ def test_probabilities_of_each_label_become_scores():
     model = Probabilities()
     np.testing.assert_allclose(scores_of(model, np.zeros((6, 2))), np.full((6, 4), 0.1))
     assert scores_of(StandardScaler(), np.zeros((2, 2))) is None
+    np.testing.assert_allclose(probabilities_of(model, np.zeros((6, 2)), 4), np.full((6, 4), 0.1))
+    assert probabilities_of(LinearSVC(), np.zeros((2, 2)), 4) is None
 
 
 def test_views_are_set_in_the_outermost_model_that_has_none():

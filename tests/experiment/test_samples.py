@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from eigenlabel.datasets import DataError, save, save_npz
 from eigenlabel.experiment import Data, Method, Protocol, Splits, draw_splits, load_data, plan, run
-from eigenlabel.experiment.keys import fingerprint
+from eigenlabel.experiment.records import fingerprint
 from protocols import planted, planted_views, small_protocol
 
 

@@ -8,11 +8,21 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import RidgeClassifier
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 
 from eigenlabel import SharedSubspaceClassifierCV, metrics
-from eigenlabel.experiment import Data, Method, Protocol, Splits, draw_splits, read_records, run
+from eigenlabel.experiment import (
+    Data,
+    Method,
+    Protocol,
+    Splits,
+    draw_splits,
+    fit_split,
+    read_records,
+    run,
+)
 from eigenlabel.linalg.machine import n_threads
 from eigenlabel.linalg.threads import blas_threads
 from protocols import planted, small_protocol, stable
@@ -52,6 +62,23 @@ def test_an_undefined_figure_is_null(tmp_path):
     record = run(protocol, tmp_path)[0]
     assert record["metrics"] == {"auc_macro": None, "f1_macro": 1.0}
     assert any("Label" in w or "AUC" in w or w for w in record["warnings"])
+
+
+def test_probabilities_and_propensities_have_figures_where_models_have_them(tmp_path):
+    names = ("log_loss", "propensity_ndcg_at_3", "f1_macro")
+    methods = [Method("MLkNN"), Method("plain", RidgeClassifier())]
+    protocol = Protocol([Data("d", planted())], methods, Splits("folds", 2), metrics=names)
+    records = run(protocol, tmp_path)
+    assert [set(r["metrics"]) for r in records] == [set(names)] * 2 + [set(names[1:])] * 2
+    fitted = fit_split(protocol, "d", "MLkNN", 1)
+    Y, found = fitted.data.Y, records[1]["metrics"]
+    assert found["log_loss"] == metrics.log_loss(Y[fitted.test], fitted.probabilities)
+    assert found["propensity_ndcg_at_3"] == metrics.propensity_ndcg_at_k(
+        Y[fitted.test], fitted.scores, 3, propensities=metrics.label_propensities(Y[fitted.train])
+    )
+    assert fit_split(protocol, "d", "plain", 1).probabilities is None
+    other = replace(protocol, metrics=("f1_macro",))
+    assert fit_split(other, "d", "MLkNN", 1).probabilities is None
 
 
 def test_records_are_plain_json(tmp_path):

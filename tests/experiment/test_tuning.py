@@ -3,11 +3,13 @@
 import pickle
 
 import numpy as np
+import pytest
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from eigenlabel import catalogue
+from eigenlabel import MLkNN, catalogue
+from eigenlabel.metrics import METRICS
 from protocols import planted
 
 
@@ -51,3 +53,21 @@ def test_the_memory_forgets_the_result_that_was_used_longest_ago():
     for x in (1, 2, 1, 3, 1, 2):
         remembered(x, by=len(calls))
     assert calls == [(1, 0), (2, 1), (3, 2), (2, 3)]
+
+
+@pytest.mark.parametrize("name", ["log_loss", "ndcg_at_3", "propensity_precision_at_3"])
+def test_a_grid_is_searched_by_probabilities_or_scores(name):
+    data = planted()
+    tuned = catalogue.search(MLkNN(), {"n_neighbors": [3, 30]}, name, cv=3).fit(data.X, data.Y)
+    metric = METRICS[name]
+    expected = metric.function(data.Y, tuned.predict_proba(data.X))
+    sign = 1 if metric.greater_is_better else -1
+    assert tuned.score(data.X, data.Y) == sign * expected
+    assert sign * tuned.best_score_ > 0
+
+
+def test_a_search_by_probabilities_needs_them():
+    data = planted()
+    tuned = catalogue.search(RidgeClassifier(), {"alpha": [1.0]}, "log_loss", cv=3)
+    with pytest.raises(TypeError, match="RidgeClassifier has no predict_proba"):
+        tuned.scoring(RidgeClassifier().fit(data.X, data.Y), data.X, data.Y)

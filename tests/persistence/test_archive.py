@@ -16,7 +16,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from eigenlabel import MLkNN, SharedSubspaceClassifier, ThresholdedClassifier
 from eigenlabel.cli import main
 from eigenlabel.datasets import DataError, make_shared_subspace, save
-from eigenlabel.inputs.sparse import check_sparse_format
+from eigenlabel.inputs.data import check_sparse_format
 from eigenlabel.persistence import SavedModel, load_model, save_model
 from model_files import content, edit
 

@@ -303,3 +303,20 @@ def test_a_full_disk_leaves_the_old_file_and_no_other(data, tmp_path, monkeypatc
                 save_model(saved, path)
         assert [p.name for p in tmp_path.iterdir()] == ["m.skops"]
         assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_probabilities_are_saved(method, tmp_path):
+    data = make_shared_subspace(300, 6, 4, 2, prevalence=0.3, random_state=0)
+    path = tmp_path / "m.skops"
+    for model in (
+        SharedSubspaceClassifier(calibration=method).fit(data.X, data.Y),
+        SharedSubspaceClassifier(calibration=method).partial_fit(data.X, data.Y),
+        SharedSubspaceClassifierCV([0.1], [0.1], calibration=method).fit(data.X, data.Y),
+    ):
+        expected = model.predict_proba(data.X)
+        save_model(SavedModel(model, data.feature_names, data.label_names), path)
+        again = load_model(path).model
+        np.testing.assert_array_equal(again.predict_proba(data.X), expected)
+        assert again.calibration_.methods == model.calibration_.methods
+        assert method in again.calibration_.methods

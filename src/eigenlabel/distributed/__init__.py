@@ -7,6 +7,19 @@ are solved in the process of the model. The extra ``dask`` must be installed.
 
 from eigenlabel.distributed.cluster import connect, wait_for_workers
 from eigenlabel.distributed.fitting import fit
-from eigenlabel.distributed.predicting import decision_function, predict, transform
+from eigenlabel.distributed.predicting import (
+    decision_function,
+    predict,
+    predict_proba,
+    transform,
+)
 
-__all__ = ["connect", "decision_function", "fit", "predict", "transform", "wait_for_workers"]
+__all__ = [
+    "connect",
+    "decision_function",
+    "fit",
+    "predict",
+    "predict_proba",
+    "transform",
+    "wait_for_workers",
+]

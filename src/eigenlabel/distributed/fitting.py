@@ -19,8 +19,7 @@ from eigenlabel.distributed.cluster import (
 from eigenlabel.distributed.krylov import fit_by_products, keep_partitions
 from eigenlabel.estimators.subspace.base import BaseSharedSubspace
 from eigenlabel.estimators.subspace.classifier import SharedSubspaceClassifier
-from eigenlabel.estimators.subspace.stream import Stream
-from eigenlabel.estimators.subspace.streaming import check_linear, extend
+from eigenlabel.estimators.subspace.stream import Stream, check_linear, extend
 
 Part = tuple[int, Stream]  # the stream of some partitions, and the number of the first one
 APART = 2**40  # distance of the positions of partitions whose lengths are unknown
@@ -77,6 +76,11 @@ def fit(model: Any, X: Any, y: Any, sample_weight: Any = None, *, classes: Any =
     if products and not isinstance(model, SharedSubspaceClassifier):
         raise ValueError(
             "Tuning on blocks works on their statistics: use solver='auto', got 'krylov'."
+        )
+    if products and model.calibration is not None:
+        raise ValueError(
+            "Calibration on blocks works on their statistics: use solver='auto', or "
+            f"calibration=None, got solver='krylov' and calibration={model.calibration!r}."
         )
     n_folds = 1 if products else model._check_stream()
     blocks, lengths = rows_of(X)

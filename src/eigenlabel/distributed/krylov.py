@@ -13,17 +13,16 @@ from sklearn.base import clone
 
 from eigenlabel.distributed.cluster import beside_another, dask, reduce_tree, workers_memory
 from eigenlabel.estimators.subspace.classifier import SharedSubspaceClassifier
-from eigenlabel.estimators.subspace.columns import Columns, placed
 from eigenlabel.estimators.subspace.solve import SubspaceSolution, choose_rank, solve
+from eigenlabel.estimators.subspace.stream import Columns, placed
 from eigenlabel.estimators.subspace.weights import Domain
 from eigenlabel.inputs.parameters import check_parameters
 from eigenlabel.inputs.warning import warn
 from eigenlabel.kernels.kernel import Kernel
-from eigenlabel.labels.targets import signed_targets
+from eigenlabel.labels.codec import signed_targets
 from eigenlabel.linalg._types import Floats
-from eigenlabel.linalg.factors.bounds import Bounds
-from eigenlabel.linalg.factors.krylov import NormalFactor
-from eigenlabel.linalg.memory import readable
+from eigenlabel.linalg.factors.krylov import Bounds, NormalFactor
+from eigenlabel.linalg.machine import readable
 from eigenlabel.linalg.operators import CentredOperator, is_sparse
 
 SHARE = 0.5  # of the workers' memory that partitions may fill; Dask spills to disk from 0.6 on

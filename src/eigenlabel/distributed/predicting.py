@@ -75,6 +75,24 @@ def decision_function(model: Any, X: Any) -> Any:
     return _by_blocks(model, "decision_function", X)
 
 
+def predict_proba(model: Any, X: Any) -> Any:
+    """Compute the probability of every label or class block by block.
+
+    Parameters
+    ----------
+    model : object
+        A fitted classifier of the library that has ``predict_proba``.
+    X : dask array, list of delayed partitions, {array-like, sparse matrix}
+        The samples (n_samples, n_features), as in :func:`fit`.
+
+    Returns
+    -------
+    probabilities : dask array
+        The probabilities of every label, or of every class if y was a vector.
+    """
+    return _by_blocks(model, "predict_proba", X)
+
+
 def transform(model: Any, X: Any) -> Any:
     """Embed samples in the shared subspace block by block.
 

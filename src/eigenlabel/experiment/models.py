@@ -4,7 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from eigenlabel.linalg._types import Floats
-from eigenlabel.model_selection.reading import scores_matrix
+from eigenlabel.model_selection.reading import (
+    has_scores,
+    probabilities_matrix,
+    scores_matrix,
+)
 
 
 def with_views(model: Any, views: Mapping[str, slice]) -> Any:
@@ -106,7 +110,14 @@ def scores_of(model: Any, X: Any, n_labels: int | None = None) -> Floats | None:
     >>> scores_of(MLkNN().fit(data.X, data.Y), data.X).shape
     (40, 3)
     """
-    if not any(hasattr(model, name) for name in ("decision_function", "predict_proba")):
+    if not has_scores(model):
         return None
     scores = scores_matrix(model, X, n_labels or 0)
     return scores.reshape(len(scores), -1)
+
+
+def probabilities_of(model: Any, X: Any, n_labels: int) -> Floats | None:
+    """Return the probabilities (n_samples, n_labels) of a fitted model, or None if it has none."""
+    if not hasattr(model, "predict_proba"):
+        return None
+    return probabilities_matrix(model, X, n_labels)

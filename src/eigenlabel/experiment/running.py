@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 
-from eigenlabel.experiment.keys import fingerprint
 from eigenlabel.experiment.protocol import Protocol
-from eigenlabel.experiment.records import appending, read_records
+from eigenlabel.experiment.records import appending, fingerprint, read_records
 from eigenlabel.experiment.samples import count_splits
 from eigenlabel.experiment.task import Task, execute
 from eigenlabel.inputs.parameters import check_number

@@ -6,7 +6,6 @@ import time
 import warnings
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,13 +14,14 @@ import sklearn
 
 from eigenlabel._version import __version__
 from eigenlabel.datasets import Dataset
-from eigenlabel.experiment.keys import fingerprint
-from eigenlabel.experiment.models import chosen_parameters, scores_of, with_views
+from eigenlabel.experiment.models import chosen_parameters, probabilities_of, scores_of, with_views
 from eigenlabel.experiment.protocol import Protocol
+from eigenlabel.experiment.records import fingerprint
 from eigenlabel.experiment.samples import Rows, draw_splits, load_data, to_dense
 from eigenlabel.linalg._types import Floats, Ints
+from eigenlabel.linalg.machine import peak_memory, reset_peak_memory
 from eigenlabel.linalg.threads import at_most
-from eigenlabel.metrics import METRICS
+from eigenlabel.metrics import METRICS, label_propensities
 from eigenlabel.preprocessing import make_preparation, prepared_views
 
 
@@ -114,6 +114,9 @@ class Fitted(NamedTuple):
         Time that the steps "prepare", "fit" and "predict" took.
     peak_mib : float or None
         Largest memory of the process during the run in MiB, or None if it is unknown.
+    probabilities : ndarray of shape (n_test, n_labels) or None, default=None
+        Probabilities of the test samples, or None if the model has none or no metric of the
+        protocol reads them. Their time is not counted.
     """
 
     model: Any
@@ -125,6 +128,7 @@ class Fitted(NamedTuple):
     n_features: int
     seconds: dict[str, float]
     peak_mib: float | None
+    probabilities: Floats | None = None
 
 
 def fit_split(protocol: Protocol, data: str, method: str, split: int) -> Fitted:
@@ -159,7 +163,7 @@ def fit_split(protocol: Protocol, data: str, method: str, split: int) -> Fitted:
     found, splits = _prepared(State(protocol, data))
     train, test = splits[split]
     Y = to_dense(found.Y)
-    _reset_peak()
+    reset_peak_memory()
     times = [time.perf_counter()]
     prepare = make_preparation(spec.prepare, found.X, **found.layout)
     views = prepared_views(prepare, found.views, found.X.shape[1])
@@ -172,19 +176,26 @@ def fit_split(protocol: Protocol, data: str, method: str, split: int) -> Fitted:
     times.append(time.perf_counter())
     steps = zip(("prepare", "fit", "predict"), np.diff(times).tolist(), strict=True)
     seconds = {step: round(t, 4) for step, t in steps}
-    return Fitted(model, found, train, test, scores, decided, int(X.shape[1]), seconds, _peak())
+    peak, probabilities = peak_memory(), None
+    if any(METRICS[name].reads == "probabilities" for name in protocol.metrics):
+        probabilities = probabilities_of(model, X_test, Y.shape[1])
+    cost = int(X.shape[1]), seconds, peak
+    return Fitted(model, found, train, test, scores, decided, *cost, probabilities)
 
 
 def _figures(protocol: Protocol, task: Task) -> dict[str, Any]:
     """Return what a record contains of a run that succeeded."""
     run = fit_split(protocol, task.data, task.method, task.split)
     truth = to_dense(run.data.Y[run.test])
-    inputs = {"scores": run.scores, "labels": run.decided}
-    found = {
-        name: float(METRICS[name].function(truth, inputs[METRICS[name].reads]))
-        for name in protocol.metrics
-        if inputs[METRICS[name].reads] is not None
-    }
+    inputs = {"scores": run.scores, "labels": run.decided, "probabilities": run.probabilities}
+    found = {}
+    for name in protocol.metrics:
+        metric, options = METRICS[name], {}
+        if inputs[metric.reads] is None:
+            continue
+        if metric.propensities:  # of the training labels, as in published figures
+            options["propensities"] = label_propensities(run.data.Y[run.train])
+        found[name] = float(metric.function(truth, inputs[metric.reads], **options))
     return {
         "metrics": {k: None if math.isnan(v) else v for k, v in found.items()},
         "parameters": {k: _plain(v) for k, v in chosen_parameters(run.model).items()},
@@ -212,21 +223,3 @@ def _versions() -> dict[str, str]:
 
 def _machine(threads: int) -> dict[str, Any]:
     return {"system": platform.system(), "cpu": platform.machine(), "threads": threads}
-
-
-def _reset_peak() -> None:
-    """Reset the operating system's count of peak memory, if it has one."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-    except OSError:
-        return
-
-
-def _peak() -> float | None:
-    """Return the peak memory of the process since the reset in MiB, or None if it is unknown."""
-    try:
-        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return None
-    line = next((x for x in status.splitlines() if x.startswith("VmHWM:")), None)
-    return None if line is None else round(int(line.split()[1]) / 1024, 1)

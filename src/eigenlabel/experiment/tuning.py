@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV
 
 from eigenlabel.metrics import METRICS
 from eigenlabel.model_selection import MultilabelStratifiedKFold
-from eigenlabel.model_selection.reading import scores_matrix
+from eigenlabel.model_selection.reading import probabilities_matrix, scores_matrix
 
 
 def search(estimator: Any, grid: Mapping[str, Any], scoring: str = "f1_macro", cv: int = 5) -> Any:
@@ -45,14 +45,14 @@ def search(estimator: Any, grid: Mapping[str, Any], scoring: str = "f1_macro", c
     """
     metric = METRICS[scoring]
     scorer = make_scorer(metric.function, greater_is_better=metric.greater_is_better)
-    if metric.reads == "scores":
+    if metric.reads != "labels":
         scorer = ScoreMetric(scoring)
     return GridSearchCV(estimator, dict(grid), scoring=scorer, cv=MultilabelStratifiedKFold(cv))
 
 
 @dataclass(frozen=True)
 class ScoreMetric:
-    """A scorer by a metric that reads scores.
+    """A scorer by a metric that reads scores or probabilities.
 
     scikit-learn's own scorers use the probability 1 for a label that no training sample has.
 
@@ -65,9 +65,10 @@ class ScoreMetric:
     name: str
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        """Return the metric of the estimator's scores, negated if smaller values are better."""
+        """Return the metric of the predictions, negated if smaller values are better."""
         metric = METRICS[self.name]
-        value = float(metric.function(y, scores_matrix(estimator, X, y.shape[1])))
+        read = probabilities_matrix if metric.reads == "probabilities" else scores_matrix
+        value = float(metric.function(y, read(estimator, X, y.shape[1])))
         return value if metric.greater_is_better else -value
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from eigenlabel.inputs.sparse import check_sparse_format
+from eigenlabel.inputs.data import check_sparse_format
 
 OLDEST = 2  # protocol of skops of the oldest model files
 MOST_NODES = 10**7

@@ -10,11 +10,10 @@ import eigenlabel
 from eigenlabel import metrics, model_selection, thresholds
 from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits, OnGaussianKernel
 from eigenlabel.estimators.graphs.network import ViewGraphs
-from eigenlabel.estimators.subspace.columns import Columns
+from eigenlabel.estimators.subspace.grid import Tuning
 from eigenlabel.estimators.subspace.solve import SubspaceSolution
-from eigenlabel.estimators.subspace.stream import Sample, Stream
-from eigenlabel.estimators.subspace.tuning import Tuning
-from eigenlabel.estimators.subspace.weights import Dual, Factored, Full, Linear
+from eigenlabel.estimators.subspace.stream import Columns, Sample, Stream
+from eigenlabel.estimators.subspace.weights import Dual, Factored, Full, Linear, Spanned
 from eigenlabel.estimators.views.distances import DistanceView, ViewDistances
 from eigenlabel.estimators.views.kernels import KernelView
 from eigenlabel.estimators.views.ridge import RidgeView
@@ -27,6 +26,7 @@ from eigenlabel.linalg.factors.solution import Shortfall
 from eigenlabel.linalg.statistics import Accumulator, Block, Statistics
 from eigenlabel.preprocessing import ColumnGroups, DocumentFrequencySelector
 from eigenlabel.preprocessing.preparation import to_dense
+from eigenlabel.thresholds.isotonic import IsotonicCurves
 
 
 def type_names(things: Iterable[Any]) -> set[str]:
@@ -34,6 +34,11 @@ def type_names(things: Iterable[Any]) -> set[str]:
     if isinstance(things, str):
         raise TypeError(f"trusted must be a list of classes or names, got the string {things!r}.")
     return {t if isinstance(t, str) else f"{t.__module__}.{t.__qualname__}" for t in things}
+
+
+def _rules() -> list[type]:
+    public = [vars(thresholds)[name] for name in thresholds.__all__]
+    return [t for t in public if isinstance(t, type) and issubclass(t, thresholds.Rule)]
 
 
 def _public_estimators() -> list[type]:
@@ -69,6 +74,7 @@ _OURS = (
     Shortfall,
     Tuning,
     Linear,
+    Spanned,
     Dual,
     Full,
     Factored,
@@ -77,7 +83,9 @@ _OURS = (
     to_dense,
     model_selection.MultilabelStratifiedKFold,
     model_selection.MultilabelStratifiedShuffleSplit,
-    *{type(rule) for rule in thresholds.RULES.values()},
+    *_rules(),
+    thresholds.Calibration,
+    IsotonicCurves,
     *(m.function for m in metrics.METRICS.values() if m.function.__name__ != "<lambda>"),
 )
 # Splitters of scikit-learn that models keep as parameters. They contain numbers only.

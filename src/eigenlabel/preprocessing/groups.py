@@ -9,9 +9,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from eigenlabel.inputs.data import check_sparse
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.inputs.sklearn_private import feature_names
-from eigenlabel.inputs.sparse import check_sparse
 from eigenlabel.linalg._types import Matrix
 from eigenlabel.linalg.operators import is_sparse
 

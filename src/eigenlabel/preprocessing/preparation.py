@@ -9,8 +9,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder, StandardScaler
 
+from eigenlabel.inputs.data import check_sparse
 from eigenlabel.inputs.parameters import check_choice
-from eigenlabel.inputs.sparse import check_sparse
 from eigenlabel.linalg._types import Matrix
 from eigenlabel.linalg.operators import is_sparse
 from eigenlabel.preprocessing.groups import ColumnGroups

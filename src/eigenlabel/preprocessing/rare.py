@@ -12,10 +12,9 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from eigenlabel.inputs.data import check_unique_columns
+from eigenlabel.inputs.data import SelectorMixin, check_sparse, check_unique_columns
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.inputs.parameters import check_number
-from eigenlabel.inputs.sparse import SelectorMixin, check_sparse
 from eigenlabel.labels.checks import check_label_matrix
 from eigenlabel.linalg.operators import is_sparse
 

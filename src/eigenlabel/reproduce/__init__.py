@@ -1,10 +1,9 @@
 """The tables and figures of the papers: protocols that run them again, and comparisons."""
 
-from eigenlabel.reproduce.available import at_hand, data_sets
 from eigenlabel.reproduce.comparing import Row, compare
 from eigenlabel.reproduce.contests import Contest, Standing
 from eigenlabel.reproduce.curves import Curves
-from eigenlabel.reproduce.index import CONTESTS, FIGURES, TABLES, get_table
+from eigenlabel.reproduce.index import CONTESTS, FIGURES, TABLES, at_hand, data_sets, get_table
 from eigenlabel.reproduce.published_figures import published
 from eigenlabel.reproduce.tables import Table
 

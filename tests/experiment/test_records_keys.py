@@ -14,8 +14,8 @@ from sklearn.svm import LinearSVC
 from eigenlabel import KGHA, PCA, SharedSubspaceClassifier
 from eigenlabel.datasets import save_npz
 from eigenlabel.experiment import Data, Method, Splits, plan
-from eigenlabel.experiment import keys as keys_module
-from eigenlabel.experiment.keys import fingerprint
+from eigenlabel.experiment import records as keys_module
+from eigenlabel.experiment.records import fingerprint
 from eigenlabel.reproduce import get_table
 from protocols import planted, small_protocol
 
