@@ -53,7 +53,7 @@ def test_a_page_states_the_command_and_the_versions():
 def test_a_tuned_model_has_a_section_of_every_kind(data):
     tuned = SharedSubspaceClassifierCV([0, 1], [0.1], [2], cv=2).fit(data.X, data.Y)
     found = model_sections(tuned, data, 1.5)
-    model = ["label_map", "surface", "reliability", "threshold_curves", "resources"]
+    model = ["label_map", "surface", "reliability", "threshold_curves", "table", "resources"]
     assert kinds(found) == ["per_label", *model]
     saved = SavedModel(tuned, data.feature_names, data.label_names)
     assert kinds(model_sections(tuned, data, 1.5, saved)) == ["per_label", "label_details", *model]
@@ -65,7 +65,7 @@ def test_results_by_label_are_left_out_if_labels_are_unobserved(data):
     Y[0, 0] = np.nan
     tuned = SharedSubspaceClassifierCV([0, 1], [0.1], [2], cv=2).fit(data.X, Y)
     found = model_sections(tuned, dataclasses.replace(data, Y=Y), 1.5)
-    assert kinds(found) == ["surface", "text", "resources"]
+    assert kinds(found) == ["surface", "text", "table", "resources"]
 
 
 def test_an_evaluation_returns_metrics_and_sections(data):

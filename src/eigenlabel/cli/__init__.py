@@ -6,17 +6,19 @@ The exit codes are 0 for success, 1 for a failure and 2 for a wrong call.
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from eigenlabel import __version__
-from eigenlabel.cli import audit, compare, datasets, demo, explain, models, report, reproduce
+from eigenlabel.cli import audit, compare, datasets, demo, explain, models, report, reproduce, tune
 from eigenlabel.cli.messages import describe
 from eigenlabel.cli.options import Parser, UsageError
 
 COMMANDS = (
     demo.DEMO,
     models.FIT,
-    models.TUNE,
+    tune.TUNE,
     models.PREDICT,
     models.EVALUATE,
     explain.EXPLAIN,
@@ -52,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     parsed = argparse.Namespace()
+    usual, warnings.formatwarning = warnings.formatwarning, _format_warning
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         parsed = _parser(words).parse_args(words)
@@ -69,7 +72,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
         print(f"eigenlabel: {describe(error, parsed)}", file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1
+    finally:
+        warnings.formatwarning = usual
     return 0
+
+
+def _format_warning(message: Warning | str, *_: Any, **__: Any) -> str:
+    """Return a warning as a line, without the place in the code that it comes from."""
+    return f"eigenlabel: warning: {message}\n"
 
 
 def _end_of_pipe(error: BrokenPipeError) -> int:

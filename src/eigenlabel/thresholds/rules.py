@@ -391,6 +391,12 @@ def get_rule(rule: str | Rule) -> Rule:
     return known[rule]
 
 
+def rule_of(model: Any) -> Rule:
+    """Return the rule of a classifier, its parameter ``strategy`` or ``threshold``; else "zero"."""
+    given = (getattr(model, name, None) for name in ("strategy", "threshold"))
+    return get_rule(next((rule for rule in given if isinstance(rule, (str, Rule))), "zero"))
+
+
 def reads_probabilities(rule: Rule) -> bool:
     """Return True if a rule is fitted to probabilities, and decides on them, instead of scores."""
     return rule.reads == "probabilities"

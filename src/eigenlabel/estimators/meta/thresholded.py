@@ -68,7 +68,7 @@ def _check_probabilities(model: "ThresholdedClassifier") -> None:
         )
 
 
-class _Data(NamedTuple):
+class _Passed(NamedTuple):
     """What ``fit`` got, or the part of it that the classifier is fitted to.
 
     Attributes
@@ -99,11 +99,11 @@ class _Data(NamedTuple):
         """The number of samples that ``fit`` got."""
         return int(self.y.shape[0]) if self.total is None else self.total
 
-    def take(self, estimator: Any, rows: Ints) -> "_Data":
+    def take(self, estimator: Any, rows: Ints) -> "_Passed":
         """Return some of the samples."""
         X = indexable(self.X)
         params, split = (take_rows(X, each, rows) for each in (self.params, self.split))
-        return _Data(*take_samples(estimator, X, self.y, rows, rows), params, split, rows, self.n)
+        return _Passed(*take_samples(estimator, X, self.y, rows, rows), params, split, rows, self.n)
 
 
 def _read_labels(y: Any, many: bool) -> tuple[LabelCodec, Any, Bools | None]:
@@ -111,7 +111,7 @@ def _read_labels(y: Any, many: bool) -> tuple[LabelCodec, Any, Bools | None]:
     return (*LabelCodec.fit_sparse(y), None) if many else LabelCodec.fit_observed(y)
 
 
-def _fit(estimator: Any, data: _Data, observed: Bools | None) -> Any:
+def _fit(estimator: Any, data: _Passed, observed: Bools | None) -> Any:
     """Return the classifier, fitted; say what NaN in y means if it refuses such labels."""
     try:
         return clone(estimator).fit(data.X, data.y, **data.params)
@@ -298,7 +298,7 @@ class ThresholdedClassifier(
         # Many classifiers accept dense label matrices only, and OneVsRestClassifier confuses the
         # columns of an int8 one with more than 127 labels.
         target = blank(Y.astype(int), observed) if self._codec.multilabel else y
-        data = _Data(X, target, params, dict(routed.splitter.split))
+        data = _Passed(X, target, params, dict(routed.splitter.split))
         rest = self._keep_aside(data, many)
         self.estimator_ = _fit(self.estimator, rest, observed)
         self._method = self._choose_method()
@@ -315,7 +315,7 @@ class ThresholdedClassifier(
                 setattr(self, name, getattr(self.estimator_, name))
         return self
 
-    def _keep_aside(self, data: "_Data", many: bool) -> "_Data":
+    def _keep_aside(self, data: "_Passed", many: bool) -> "_Passed":
         """Return the samples that the classifier is fitted to, and set ``aside_``."""
         if self.split is None or many or not self._codec.multilabel:
             return data
@@ -335,7 +335,7 @@ class ThresholdedClassifier(
             return "predict_proba"
         return score_method(self.estimator_)
 
-    def _collect(self, data: "_Data", many: bool) -> None:
+    def _collect(self, data: "_Passed", many: bool) -> None:
         """Set ``oof_scores_`` if thresholds or probabilities are fitted to them."""
         if self._codec.multilabel:
             if many or (hasattr(self, "aside_") and self.calibration is None):
@@ -351,7 +351,7 @@ class ThresholdedClassifier(
             self.oof_scores_ = np.full((data.n, scores.shape[1]), np.nan)
             self.oof_scores_[data.rows] = scores
 
-    def _calibrate(self, data: "_Data", known: Any, many: bool) -> None:
+    def _calibrate(self, data: "_Passed", known: Any, many: bool) -> None:
         """Fit the probabilities to held-out scores, and the thresholds unless there are some."""
         calibration, weights = None, data.params.get("sample_weight")
         if hasattr(self, "oof_scores_") and self.calibration is not None:
@@ -390,7 +390,7 @@ class ThresholdedClassifier(
             )
         return False
 
-    def _collect_scores(self, data: "_Data") -> Floats:
+    def _collect_scores(self, data: "_Passed") -> Floats:
         """Return the held-out scores (n, m) of a label matrix, or those of training samples."""
         if self.cv is None:
             return self._scores(self.estimator_, data.X)
@@ -405,7 +405,7 @@ class ThresholdedClassifier(
         splits = check_folds(self.cv).split(X, data.y, **data.split)
         return collect_heldout(score, splits, data.y.shape, self.n_jobs, self.cv)
 
-    def _collect_classes(self, data: "_Data") -> Floats:
+    def _collect_classes(self, data: "_Passed") -> Floats:
         """Return the scores (n, m) of a vector y."""
         if self.cv is None:
             return self._scores(self.estimator_, data.X)
