@@ -16,7 +16,7 @@ from eigenlabel.linalg.ties import WEIGHED, nearest_first, same_scores, score_ro
 from eigenlabel.thresholds.calibration import Calibration, held_out_probabilities
 from eigenlabel.thresholds.curves import CutCurves, cut_thresholds
 from eigenlabel.thresholds.probability import PROBABILITY_RULES
-from eigenlabel.thresholds.rule import Rule
+from eigenlabel.thresholds.rule import Rule, known_labels
 
 
 def top_labels(scores: Floats, k: int) -> Ints:
@@ -253,7 +253,7 @@ class Top(Rule):
             )
         return np.full(scores.shape[:2], np.nan)
 
-    def decide(self, scores: Floats, thresholds: Floats) -> Bools:  # noqa: ARG002
+    def decide(self, scores: Floats, thresholds: Floats) -> Bools:
         """Decide that each sample has the labels with its highest scores.
 
         Parameters
@@ -261,17 +261,17 @@ class Top(Rule):
         scores : ndarray of shape (n_samples, n_labels)
             The scores.
         thresholds : ndarray of shape (n_labels,)
-            The thresholds, which are not used.
+            The thresholds; labels with +inf, which were never observed, are left out.
 
         Returns
         -------
         decisions : ndarray of shape (n_samples, n_labels), bool
             The label sets.
         """
-        top = top_labels(scores, self.n_labels)
-        decisions = np.zeros(scores.shape, dtype=bool)
-        np.put_along_axis(decisions, top, True, axis=1)
-        return decisions
+        known = known_labels(scores, thresholds)
+        decisions = np.zeros(known.scores.shape, dtype=bool)
+        np.put_along_axis(decisions, top_labels(known.scores, self.n_labels), True, axis=1)
+        return known.spread(decisions)
 
 
 @dataclass(frozen=True)
