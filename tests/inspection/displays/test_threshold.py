@@ -134,7 +134,7 @@ def test_thresholds_of_probabilities_are_drawn_on_probabilities(planted):
     assert new.at(new.threshold)["recall"] == pytest.approx(recall)
     plain = SharedSubspaceClassifierCV([0.1], [0.1], 2).fit(X, Y)
     asked = ThresholdDisplay.from_estimator(plain, None, Y, thresholds=rule)
-    assert asked.threshold == pytest.approx(model.thresholds_[0])
+    assert asked.threshold == pytest.approx(rule.fit(P, Y)[0])
     own = ThresholdedClassifier(
         OneVsRestClassifier(LogisticRegression()), strategy=rule, calibration=None
     ).fit(X, Y)
