@@ -11,8 +11,8 @@ from eigenlabel.linalg.factors import exact
 from eigenlabel.linalg.factors.factorise import factorise
 from eigenlabel.linalg.factors.gram import GramFactor
 from eigenlabel.linalg.heldout import SingleFold, is_partition, sort_by_fold
+from eigenlabel.linalg.heldout_small_folds import SmallFolds
 from eigenlabel.linalg.operators import CentredOperator
-from eigenlabel.linalg.small_folds import SmallFolds
 
 SHIFTS = [0.0, 1e-4, 0.1, 2.0, np.inf]
 PAIRS = [(1, 2), (0, 3), (2, 2), (1, 4), (0, 4)]

@@ -7,7 +7,7 @@ import pytest
 from sklearn.model_selection import RepeatedKFold
 
 from eigenlabel import LPP, MLSI, SharedSubspaceClassifier, SharedSubspaceClassifierCV
-from eigenlabel.estimators.subspace import grid, heldout
+from eigenlabel.estimators.subspace import exact_heldout, grid
 from eigenlabel.linalg import machine, operators
 from eigenlabel.linalg.factors.covariance import CovarianceFactor
 from eigenlabel.linalg.factors.gram import LinearGramFactor
@@ -84,8 +84,8 @@ def test_auto_takes_products_before_memory_ends(rng, monkeypatch, shape):
         kinds.append(type(found := original(model, *args)))
         return found
 
-    original = heldout.factorise
-    monkeypatch.setattr(heldout, "factorise", factorise)
+    original = exact_heldout.factorise
+    monkeypatch.setattr(exact_heldout, "factorise", factorise)
     arrays = 7 + max(1, shape[0] / shape[1])
     room = arrays * 8 * 60**2
     grid = {"alphas": [0.1], "betas": [0.1, 1.0], "cv": 3}

@@ -4,7 +4,7 @@ import pytest
 import naive
 from eigenlabel.thresholds import link as module
 from eigenlabel.thresholds.link import IDENTITY, apply_link, fit_link, softplus
-from eigenlabel.thresholds.summary import Bins
+from eigenlabel.thresholds.score_bins import Bins
 
 
 def draw(rng, shown, true, n=400, m=5):

@@ -9,16 +9,25 @@ import sys
 from collections.abc import Sequence
 
 from eigenlabel import __version__
-from eigenlabel.cli import audit, compare, datasets, demo, explain, models, report, reproduce
+from eigenlabel.cli import (
+    audit,
+    compare,
+    datasets,
+    demo,
+    explain,
+    fit_and_predict,
+    report,
+    reproduce,
+)
 from eigenlabel.cli.messages import describe
 from eigenlabel.cli.options import Parser, UsageError
 
 COMMANDS = (
     demo.DEMO,
-    models.FIT,
-    models.TUNE,
-    models.PREDICT,
-    models.EVALUATE,
+    fit_and_predict.FIT,
+    fit_and_predict.TUNE,
+    fit_and_predict.PREDICT,
+    fit_and_predict.EVALUATE,
     explain.EXPLAIN,
     audit.AUDIT,
     compare.COMPARE,

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from eigenlabel import catalogue, metrics, report
+from eigenlabel.cli.data_files import check_output
 from eigenlabel.cli.options import Command
 from eigenlabel.cli.pages import about
-from eigenlabel.cli.reading import check_output
 from eigenlabel.cli.tables import format_table
 from eigenlabel.datasets import Dataset, load_debtags
 from eigenlabel.inputs.parameters import check_number

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from eigenlabel.datasets.dataset import Dataset
+from eigenlabel.datasets.files.decompression import check_file, plain_name, read_head
 from eigenlabel.datasets.files.errors import DataError
-from eigenlabel.datasets.files.opening import check_file, plain_name, read_head
 from eigenlabel.datasets.files.pipes import read_once
 from eigenlabel.datasets.files.text import UTF16
 from eigenlabel.datasets.forms.csv.reader import DELIMITERS
@@ -15,7 +15,7 @@ from eigenlabel.datasets.forms.hvecs import is_hvecs
 from eigenlabel.datasets.forms.index import READERS
 from eigenlabel.datasets.forms.matlab.version73 import HDF5
 from eigenlabel.datasets.forms.parquet import MAGIC
-from eigenlabel.datasets.options import Reader, option_names
+from eigenlabel.datasets.reader_options import Reader, option_names
 
 SUFFIXES = {".csv": "table", ".tsv": "table", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 HEAD = 4096

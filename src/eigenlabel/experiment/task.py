@@ -14,10 +14,15 @@ import sklearn
 
 from eigenlabel._version import __version__
 from eigenlabel.datasets import Dataset
-from eigenlabel.experiment.models import chosen_parameters, probabilities_of, scores_of, with_views
+from eigenlabel.experiment.data_and_splits import Rows, draw_splits, load_data, to_dense
+from eigenlabel.experiment.fitted_models import (
+    chosen_parameters,
+    probabilities_of,
+    scores_of,
+    with_views,
+)
 from eigenlabel.experiment.protocol import Protocol
 from eigenlabel.experiment.records import fingerprint
-from eigenlabel.experiment.samples import Rows, draw_splits, load_data, to_dense
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.machine import peak_memory, reset_peak_memory
 from eigenlabel.linalg.threads import at_most

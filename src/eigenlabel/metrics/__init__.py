@@ -36,13 +36,8 @@ from eigenlabel.metrics.by_label import (
     label_recall_at_k,
     labels_recalled_at_k,
 )
-from eigenlabel.metrics.calibration import (
-    ReliabilityBins,
-    calibration_error,
-    calibration_error_per_label,
-    reliability_bins,
-)
-from eigenlabel.metrics.independence import hsic
+from eigenlabel.metrics.evaluation import METRICS, Metric, evaluate
+from eigenlabel.metrics.hsic_dependence import hsic
 from eigenlabel.metrics.label_sets import (
     accuracy,
     f1_from_counts,
@@ -71,7 +66,12 @@ from eigenlabel.metrics.rankings import (
     ranking_accuracy,
     ranking_loss,
 )
-from eigenlabel.metrics.table import METRICS, Metric, evaluate
+from eigenlabel.metrics.reliability import (
+    ReliabilityBins,
+    calibration_error,
+    calibration_error_per_label,
+    reliability_bins,
+)
 
 __all__ = [
     "METRICS",

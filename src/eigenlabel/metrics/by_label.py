@@ -6,8 +6,8 @@ import numpy as np
 from scipy.stats import rankdata
 
 from eigenlabel.linalg._types import Bools, Floats
-from eigenlabel.metrics.reading import Weights, average, columns, read_scores, sample_weights
-from eigenlabel.metrics.top import best_labels
+from eigenlabel.metrics.at_k import best_labels
+from eigenlabel.metrics.checked_inputs import Weights, average, columns, read_scores, sample_weights
 
 
 def _area(y: Bools, s: Floats, w: Floats) -> float:

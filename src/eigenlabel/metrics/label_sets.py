@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from eigenlabel.linalg._types import Bools, Floats, Ints
-from eigenlabel.metrics.reading import Weights, average, read_label_sets, sample_weights
+from eigenlabel.metrics.checked_inputs import Weights, average, read_label_sets, sample_weights
 
 
 def f1_from_counts(

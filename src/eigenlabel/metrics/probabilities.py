@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from eigenlabel.linalg._types import Floats
-from eigenlabel.metrics.cells import Forecast, averaged, means_of_labels, read_forecast
-from eigenlabel.metrics.reading import Weights
+from eigenlabel.metrics.checked_inputs import Weights
+from eigenlabel.metrics.probability_cells import Forecast, averaged, means_of_labels, read_forecast
 
 Losses = Callable[[Floats, float], tuple[Floats, Floats]]
 

@@ -7,8 +7,14 @@ from scipy.stats import rankdata
 
 from eigenlabel.inputs.parameters import check_choice, check_number
 from eigenlabel.linalg._types import Bools, Floats
-from eigenlabel.metrics.reading import Observed, Weights, average, read_scores, sample_weights
-from eigenlabel.metrics.top import best_labels, discounts, ideal_gains
+from eigenlabel.metrics.at_k import best_labels, discounts, ideal_gains
+from eigenlabel.metrics.checked_inputs import (
+    Observed,
+    Weights,
+    average,
+    read_scores,
+    sample_weights,
+)
 
 
 def ranks(scores: Floats, ties: str) -> Floats:

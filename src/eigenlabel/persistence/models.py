@@ -12,7 +12,7 @@ import skops.io
 from eigenlabel import __version__
 from eigenlabel.datasets import DataError
 from eigenlabel.datasets.files.atomic import writing
-from eigenlabel.datasets.files.opening import check_file
+from eigenlabel.datasets.files.decompression import check_file
 from eigenlabel.linalg.machine import memory_limit
 from eigenlabel.persistence.archive import (
     Stamp,

@@ -10,15 +10,15 @@ import eigenlabel
 from eigenlabel import metrics, model_selection, thresholds
 from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits, OnGaussianKernel
 from eigenlabel.estimators.graphs.network import ViewGraphs
+from eigenlabel.estimators.subspace.coefficients import Dual, Factored, Full, Linear, Spanned
 from eigenlabel.estimators.subspace.grid import Tuning
 from eigenlabel.estimators.subspace.solve import SubspaceSolution
 from eigenlabel.estimators.subspace.stream import Columns, Sample, Stream
-from eigenlabel.estimators.subspace.weights import Dual, Factored, Full, Linear, Spanned
 from eigenlabel.estimators.views.distances import DistanceView, ViewDistances
 from eigenlabel.estimators.views.kernels import KernelView
 from eigenlabel.estimators.views.ridge import RidgeView
 from eigenlabel.estimators.views.tables import FittedTable
-from eigenlabel.experiment.tuning import ScoreMetric
+from eigenlabel.experiment.grid_search import ScoreMetric
 from eigenlabel.inputs.views import Layout
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.labels.codec import LabelCodec

@@ -1,5 +1,6 @@
 """Rules that turn scores into label sets."""
 
+from eigenlabel.thresholds.base import Rule
 from eigenlabel.thresholds.calibration import (
     Calibration,
     Calibrator,
@@ -8,7 +9,6 @@ from eigenlabel.thresholds.calibration import (
 )
 from eigenlabel.thresholds.probability import PROBABILITY_RULES, Between, Costs, ExpectedF1
 from eigenlabel.thresholds.risk import RiskControl
-from eigenlabel.thresholds.rule import Rule
 from eigenlabel.thresholds.rules import (
     RULES,
     Global,

@@ -17,7 +17,7 @@ from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.operators import row_blocks
 from eigenlabel.thresholds.isotonic import IsotonicCurves, fit_curves, has_curve, prefer_curves
 from eigenlabel.thresholds.logistic import Maps, Prior, fit_maps, fit_rising_pairs
-from eigenlabel.thresholds.summary import (
+from eigenlabel.thresholds.score_bins import (
     ARRAYS,
     FOLDS,
     LARGEST,

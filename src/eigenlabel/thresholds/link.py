@@ -8,7 +8,7 @@ import numpy as np
 
 from eigenlabel.linalg._types import Bools, Floats
 from eigenlabel.linalg.numerics import CACHE_NUMBERS
-from eigenlabel.thresholds.summary import Bins
+from eigenlabel.thresholds.score_bins import Bins
 
 IDENTITY = np.array([0.0, 1.0, 1.0])  # the curve that changes nothing
 PENALTY = 10.0  # on half the squared distance from the identity

@@ -17,7 +17,7 @@ import numpy as np
 from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.numerics import CACHE_NUMBERS
 from eigenlabel.thresholds.link import IDENTITY, apply_link, fit_link
-from eigenlabel.thresholds.summary import OFF, Bins, pool, standardise
+from eigenlabel.thresholds.score_bins import OFF, Bins, pool, standardise
 
 POOLED_BINS = 512  # of each class
 POOLED_PENALTY = 0.1

@@ -14,7 +14,7 @@ from eigenlabel.inputs.parameters import check_number
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.operators import row_blocks
 from eigenlabel.linalg.ties import WEIGHED, nearest_first, score_rounding
-from eigenlabel.thresholds.rule import Rule
+from eigenlabel.thresholds.base import Rule
 
 ARRAYS = 6  # temporary arrays of a block of samples
 

@@ -13,10 +13,10 @@ from eigenlabel.inputs.warning import warn
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.ties import WEIGHED, nearest_first, same_scores, score_rounding
+from eigenlabel.thresholds.base import Rule
 from eigenlabel.thresholds.calibration import Calibration, held_out_probabilities
-from eigenlabel.thresholds.curves import CutCurves, cut_thresholds
+from eigenlabel.thresholds.cut_curves import CutCurves, cut_thresholds
 from eigenlabel.thresholds.probability import PROBABILITY_RULES
-from eigenlabel.thresholds.rule import Rule
 
 
 def top_labels(scores: Floats, k: int) -> Ints:

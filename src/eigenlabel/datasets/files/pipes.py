@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from eigenlabel.datasets.dataset import Dataset
+from eigenlabel.datasets.files.decompression import CHUNK
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.files.limits import Limit
-from eigenlabel.datasets.files.opening import CHUNK
 
 
 @contextmanager

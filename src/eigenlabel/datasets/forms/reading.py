@@ -8,15 +8,15 @@ from typing import Any
 from eigenlabel.datasets.dataset import Dataset
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.files.pipes import read_once
-from eigenlabel.datasets.options import Reader, remembers
+from eigenlabel.datasets.reader_options import Reader, remembers
 
 
 def reader(*kept: str) -> Callable[[Reader], Reader]:
     """Return a decorator for the reader of a form.
 
     The decorated reader remembers the options named ``kept`` (see
-    :func:`eigenlabel.datasets.options.remembers`), also reads pipes, and raises DataError if there
-    is not enough memory.
+    :func:`eigenlabel.datasets.reader_options.remembers`), also reads pipes, and raises DataError
+    if there is not enough memory.
     """
 
     def decorate(read: Reader) -> Reader:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from eigenlabel.datasets.files.errors import DataError, shorten, show
-from eigenlabel.datasets.like import LIKE, unknown_values
+from eigenlabel.datasets.matching import LIKE, unknown_values
 from eigenlabel.datasets.tables.columns import (
     Dates,
     Lists,

@@ -35,7 +35,7 @@ from eigenlabel.inputs.warning import ignored
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.heldout import Fold, training_rows
-from eigenlabel.model_selection.reading import score_method, scores_matrix
+from eigenlabel.model_selection.classifier_scores import score_method, scores_matrix
 from eigenlabel.model_selection.routing import make_router, requesting_weights, route_fit
 from eigenlabel.model_selection.search import (
     LABEL_SCORINGS,

@@ -11,7 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.estimators.base import CALIBRATION
-from eigenlabel.estimators.heldout import check_enough, class_heldout
+from eigenlabel.estimators.heldout_by_refitting import check_enough, class_heldout
 from eigenlabel.estimators.subspace.many_labels import MANY
 from eigenlabel.inputs.data import check_row_weights, is_estimator, unmasked
 from eigenlabel.inputs.fitting import all_or_nothing, available_if
@@ -22,7 +22,7 @@ from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.machine import memory_limit, readable
 from eigenlabel.linalg.operators import row_blocks
-from eigenlabel.model_selection.reading import (
+from eigenlabel.model_selection.classifier_scores import (
     as_matrix,
     class_scores,
     score_method,

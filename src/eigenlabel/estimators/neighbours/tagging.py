@@ -26,7 +26,7 @@ from eigenlabel.inputs.views import Part, per_view, read_views
 from eigenlabel.kernels.neighbours import mean_over_views
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Bools, Floats, Ints
-from eigenlabel.thresholds.rule import Rule
+from eigenlabel.thresholds.base import Rule
 from eigenlabel.thresholds.rules import get_rule
 
 # What all taggers by distances declare.

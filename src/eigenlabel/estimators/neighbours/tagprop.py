@@ -32,7 +32,7 @@ from eigenlabel.inputs.views import Part
 from eigenlabel.inputs.warning import warn
 from eigenlabel.kernels.neighbours import Neighbours, nearest_by_mean, nearest_by_rank
 from eigenlabel.linalg._types import Bools, Floats
-from eigenlabel.thresholds.rule import Rule
+from eigenlabel.thresholds.base import Rule
 
 
 class TagProp(DistanceTagger):

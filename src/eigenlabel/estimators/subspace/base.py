@@ -13,10 +13,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.estimators.base import ScoreClassifier, check_calibrated
-from eigenlabel.estimators.subspace.files import read_pieces
+from eigenlabel.estimators.subspace.coefficients import Weights
+from eigenlabel.estimators.subspace.fit_files import read_pieces
 from eigenlabel.estimators.subspace.solve import SubspaceSolution
 from eigenlabel.estimators.subspace.stream import Columns, Stream, extend, linear_only
-from eigenlabel.estimators.subspace.weights import Weights
 from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing, available_if
 from eigenlabel.inputs.parameters import check_number, check_parameters

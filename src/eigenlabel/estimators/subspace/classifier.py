@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 from sklearn.exceptions import NotFittedError
 
 from eigenlabel.estimators.base import CALIBRATION, check_training
-from eigenlabel.estimators.heldout import FOLDS
+from eigenlabel.estimators.heldout_by_refitting import FOLDS
 from eigenlabel.estimators.subspace.base import BaseSharedSubspace
-from eigenlabel.estimators.subspace.heldout import (
+from eigenlabel.estimators.subspace.coefficients import Domain
+from eigenlabel.estimators.subspace.exact_heldout import (
     calibrate_many,
     default_folds,
     exact_scores,
@@ -33,7 +34,6 @@ from eigenlabel.estimators.subspace.solve import (
     solve_statistics,
 )
 from eigenlabel.estimators.subspace.stream import Stream, linear_only
-from eigenlabel.estimators.subspace.weights import Domain
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import Integer, Maybe, Number, Parameters, check_parameters
 from eigenlabel.kernels.factor import SOLVER_PARAMETERS

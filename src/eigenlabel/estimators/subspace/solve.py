@@ -5,22 +5,22 @@ from typing import Any
 
 import numpy as np
 
+from eigenlabel.estimators.subspace.coefficients import Domain, Full, Weights
 from eigenlabel.estimators.subspace.grid import Tuning
-from eigenlabel.estimators.subspace.weights import Domain, Full, Weights
 from eigenlabel.inputs.parameters import check_number
 from eigenlabel.kernels.factor import Solver, factorise_samples
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.linalg._types import Bools, Floats
-from eigenlabel.linalg.cells import number_patterns
 from eigenlabel.linalg.factors.covariance import StatisticsFactor
 from eigenlabel.linalg.factors.masked import MaskedFactor
 from eigenlabel.linalg.factors.protocol import Factor, SampleFactor
 from eigenlabel.linalg.factors.solution import Shortfall, Solution
 from eigenlabel.linalg.machine import ARRAYS
 from eigenlabel.linalg.numerics import descending_eigh, fix_signs, positive_count
+from eigenlabel.linalg.observed_cells import number_patterns
 from eigenlabel.linalg.statistics import Statistics
+from eigenlabel.thresholds.base import Rule
 from eigenlabel.thresholds.calibration import Calibration
-from eigenlabel.thresholds.rule import Rule
 from eigenlabel.thresholds.rules import Zero
 
 EXACT_WORK = 5e11  # patterns times p^3, p the smaller side of X, up to which "auto" solves exactly

@@ -8,8 +8,9 @@ import numpy as np
 
 from eigenlabel.estimators.base import CALIBRATION, check_training
 from eigenlabel.estimators.subspace.base import BaseSharedSubspace
+from eigenlabel.estimators.subspace.coefficients import Domain, Dual
+from eigenlabel.estimators.subspace.exact_heldout import stream_scores
 from eigenlabel.estimators.subspace.grid import PAPER_GRID, Grid, Tuning, chunk_size
-from eigenlabel.estimators.subspace.heldout import stream_scores
 from eigenlabel.estimators.subspace.many_labels import Sizes, check_tunable
 from eigenlabel.estimators.subspace.solve import (
     SubspaceSolution,
@@ -19,7 +20,6 @@ from eigenlabel.estimators.subspace.solve import (
 )
 from eigenlabel.estimators.subspace.stream import Stream
 from eigenlabel.estimators.subspace.tuning import TunedSearch
-from eigenlabel.estimators.subspace.weights import Domain, Dual
 from eigenlabel.inputs import progress
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
@@ -42,7 +42,7 @@ from eigenlabel.model_selection.routing import NO_GROUPS, make_tuned_router, rou
 from eigenlabel.model_selection.scorers import make_scorer
 from eigenlabel.model_selection.search import PIECE, Pooled, SearchResult, search, to_floats
 from eigenlabel.model_selection.splits import list_folds
-from eigenlabel.thresholds.rule import Rule
+from eigenlabel.thresholds.base import Rule
 from eigenlabel.thresholds.rules import get_rule
 
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenlabel.estimators.base import Training
+from eigenlabel.estimators.subspace.exact_heldout import factorise_folds
 from eigenlabel.estimators.subspace.grid import Arranged, Grid, GridScores
-from eigenlabel.estimators.subspace.heldout import factorise_folds
 from eigenlabel.estimators.subspace.solve import factorise
 from eigenlabel.inputs import progress
 from eigenlabel.kernels.factor import Solver, warn_shortfall

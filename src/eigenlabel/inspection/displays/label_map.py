@@ -11,7 +11,7 @@ from eigenlabel.drawing.names import LITERAL, OUTSIDE, add_legend, place_names, 
 from eigenlabel.inputs.data import check_row_weights
 from eigenlabel.inputs.parameters import check_number
 from eigenlabel.inspection.displays.base import Display
-from eigenlabel.inspection.displays.reading import (
+from eigenlabel.inspection.displays.checked_inputs import (
     find_fitted,
     find_labels,
     most_frequent,

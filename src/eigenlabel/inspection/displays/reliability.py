@@ -9,7 +9,7 @@ from eigenlabel.drawing.axes import GREY, axes_below, style_of
 from eigenlabel.drawing.names import add_legend, readable
 from eigenlabel.inputs.parameters import check_choice, check_number
 from eigenlabel.inspection.displays.base import Display
-from eigenlabel.inspection.displays.reading import (
+from eigenlabel.inspection.displays.checked_inputs import (
     Judged,
     find_labels,
     names_given,
@@ -21,7 +21,7 @@ from eigenlabel.inspection.displays.reliability_curve import (
     bin_probabilities,
 )
 from eigenlabel.labels.checks import check_observed_labels
-from eigenlabel.model_selection.reading import scores_matrix
+from eigenlabel.model_selection.classifier_scores import scores_matrix
 
 ALL = "all labels"
 MARKERS = "osD^vP"

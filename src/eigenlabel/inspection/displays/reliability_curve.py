@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import norm
 
-from eigenlabel.inspection.displays.reading import ScoredCells
+from eigenlabel.inspection.displays.checked_inputs import ScoredCells
 from eigenlabel.linalg._types import Floats
 from eigenlabel.metrics import reliability_bins
 

@@ -19,9 +19,9 @@ from eigenlabel.linalg.heldout import (
 from eigenlabel.linalg.numerics import rank_tolerance
 from eigenlabel.linalg.operators import CentredOperator, total_weight
 from eigenlabel.linalg.row_space import RowSpace, principal_axes
-from eigenlabel.linalg.sides import ExactSide
 from eigenlabel.linalg.solvers.shifted import diagonalise
 from eigenlabel.linalg.statistics import Statistics
+from eigenlabel.linalg.top_subspace import ExactSide
 
 
 class CovarianceFactor(ExactSampleFactor):

@@ -8,8 +8,8 @@ from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.factors.protocol import Factor, SampleFactor
 from eigenlabel.linalg.factors.solution import Solution
 from eigenlabel.linalg.heldout import Fold, FoldBlock, Pairs, is_partition
+from eigenlabel.linalg.heldout_small_folds import prefers_one_factorisation, small_folds
 from eigenlabel.linalg.operators import CentredOperator
-from eigenlabel.linalg.small_folds import prefers_one_factorisation, small_folds
 from eigenlabel.linalg.solvers.shifted import ShiftedSystem, diagonalise
 
 

@@ -15,9 +15,9 @@ from eigenlabel.linalg.heldout import Fold, FoldBlock, Pairs, counted, gram_fold
 from eigenlabel.linalg.numerics import positive_qr, rank_tolerance
 from eigenlabel.linalg.operators import CentredOperator, total_weight
 from eigenlabel.linalg.row_space import RowSpace, principal_axes
-from eigenlabel.linalg.sides import ExactSide
 from eigenlabel.linalg.solvers.shifted import diagonalise
 from eigenlabel.linalg.ties import precision
+from eigenlabel.linalg.top_subspace import ExactSide
 
 
 def orthonormalise_dual(factor: Factor, directions: Floats) -> tuple[Floats, Floats]:

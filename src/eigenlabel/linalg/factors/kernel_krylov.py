@@ -14,8 +14,8 @@ from eigenlabel.linalg.heldout import Fold, FoldBlock, Pairs
 from eigenlabel.linalg.lowrank import BlockKernel, KernelFunction, nystrom
 from eigenlabel.linalg.numerics import rank_tolerance, significant
 from eigenlabel.linalg.operators import CentredOperator, row_blocks, total_weight, weighted_mean
-from eigenlabel.linalg.sides import ProductSide
 from eigenlabel.linalg.solvers.conjugate_gradients import preconditioned_cg
+from eigenlabel.linalg.top_subspace import ProductSide
 
 FLOOR = 1e-10  # eigenvalues of the preconditioner below this share of the largest are left out
 

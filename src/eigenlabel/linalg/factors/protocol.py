@@ -18,10 +18,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from eigenlabel.linalg._types import Floats, Ints
-from eigenlabel.linalg.cells import Cells
 from eigenlabel.linalg.factors.solution import Shortfall, Solution, worst
 from eigenlabel.linalg.heldout import Fold, FoldBlock, Pairs
 from eigenlabel.linalg.numerics import positive_qr
+from eigenlabel.linalg.observed_cells import Cells
 from eigenlabel.linalg.operators import CentredOperator, weighted_mean
 from eigenlabel.linalg.row_space import RowSpace
 

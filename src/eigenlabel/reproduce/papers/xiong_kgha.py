@@ -26,8 +26,8 @@ from eigenlabel.experiment.methods import Recipe
 from eigenlabel.reproduce.contests import Contest
 from eigenlabel.reproduce.curves import Curves, Point
 from eigenlabel.reproduce.paper import Paper
+from eigenlabel.reproduce.paper_estimators import ViewChoice
 from eigenlabel.reproduce.published_figures import read_figures
-from eigenlabel.reproduce.steps import ViewChoice
 from eigenlabel.thresholds import Top
 
 CITATION = "Xiong, Szedmak, Piater"

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from eigenlabel.datasets.dataset import Dataset
+from eigenlabel.datasets.files.decompression import check_file
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.files.limits import Limit
 from eigenlabel.datasets.files.names import number_names
-from eigenlabel.datasets.files.opening import check_file
 from eigenlabel.datasets.forms.npz.metadata import read_metadata
 from eigenlabel.datasets.forms.reading import reader
 from eigenlabel.datasets.forms.stored_arrays import build_sparse, to_native
-from eigenlabel.datasets.like import about_labels, match, no_labels, skips_labels
+from eigenlabel.datasets.matching import about_labels, match, no_labels, skips_labels
 from eigenlabel.linalg._types import Matrix
 from eigenlabel.linalg.operators import is_sparse
 
