@@ -11,9 +11,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from eigenlabel.estimators.heldout_by_refitting import heldout_scores
-from eigenlabel.inputs.data import check_data, check_row_weights, check_weights, unmasked
+from eigenlabel.inputs.data import check_data, unmasked
 from eigenlabel.inputs.fitting import available_if
 from eigenlabel.inputs.parameters import Choice, Maybe
+from eigenlabel.inputs.sample_weights import check_row_weights, check_weights
 from eigenlabel.labels.checks import check_observed, find_missing, has_missing, is_vector
 from eigenlabel.labels.codec import LabelCodec, signed_targets
 from eigenlabel.linalg._types import Bools, Floats

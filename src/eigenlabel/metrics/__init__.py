@@ -26,6 +26,7 @@ of scores by most other metrics. Probabilities are compared with what is true by
 A mean over nothing is NaN.
 """
 
+from eigenlabel.metrics.at_k import ndcg_at_k, precision_at_k
 from eigenlabel.metrics.by_label import (
     auc_macro,
     auc_micro,
@@ -60,9 +61,7 @@ from eigenlabel.metrics.propensity import (
 from eigenlabel.metrics.rankings import (
     average_precision,
     coverage,
-    ndcg_at_k,
     one_error,
-    precision_at_k,
     ranking_accuracy,
     ranking_loss,
 )

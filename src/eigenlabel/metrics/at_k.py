@@ -1,4 +1,7 @@
-"""The k best labels of each sample, of dense scores or of sparse predictions."""
+"""Precision at k and NDCG at k, from the k best labels of each sample; ties go to the first label.
+
+Scores are dense, or sparse predictions.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +11,12 @@ import scipy.sparse as sp
 
 from eigenlabel.inputs.parameters import check_number
 from eigenlabel.linalg._types import Bools, Floats, Ints, Matrix
-from eigenlabel.metrics.checked_inputs import Weights, read_scores, sample_weights
+from eigenlabel.metrics.checked_inputs import (
+    Weights,
+    average,
+    read_scores,
+    sample_weights,
+)
 from eigenlabel.metrics.sparse_predictions import ROOM, Stored, read_stored, rows_by_length
 from eigenlabel.thresholds import top_labels
 
@@ -93,3 +101,95 @@ def ideal_gains(positives: Ints, k: int) -> Floats:
     """Return the sum of discounts of samples whose true labels are all ranked first."""
     sums = np.concatenate([[0.0], np.cumsum(discounts(k))])
     return sums[np.minimum(positives, k)]
+
+
+def precision_at_k(y_true: Any, scores: Any, k: int = 5, *, sample_weight: Weights = None) -> float:
+    """Compute the share of true labels among the labels with the highest scores.
+
+    Ties go to the first label. The denominator is k for every sample, as in the Extreme
+    Classification Repository; for samples with fewer observed labels it is their number.
+
+    Parameters
+    ----------
+    y_true : array-like or sparse matrix of shape (n_samples, n_labels)
+        The true labels, NaN where a label is not observed.
+    scores : array-like or sparse matrix of shape (n_samples, n_labels)
+        The scores. A label with a higher score is ranked first. The stored cells of a sparse
+        matrix are the labels that are predicted; no other label is ranked.
+    k : int, default=5
+        The number of labels with the highest scores of each sample.
+    sample_weight : array-like of shape (n_samples,), default=None
+        The sample weights. All samples count equally by default.
+
+    Returns
+    -------
+    value : float
+        The precision, between 0 and 1.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from eigenlabel import metrics
+    >>> Y = csr_array([[1, 0, 1], [0, 1, 0]])
+    >>> best = csr_array([[0.9, 0.0, 0.4], [0.3, 0.7, 0.0]])  # two labels of each sample
+    >>> metrics.precision_at_k(Y, best, 2)
+    0.75
+    """
+    best = best_labels(y_true, scores, k)
+    hits = best.true.sum(axis=1) / best.sizes()
+    return average(hits, best.sample_weights(sample_weight))
+
+
+def ndcg_at_k(
+    y_true: Any,
+    scores: Any,
+    k: int = 5,
+    *,
+    zero_division: float = 0.0,
+    sample_weight: Weights = None,
+) -> float:
+    """Compute the normalised discounted cumulative gain of the labels with the highest scores.
+
+    A true label at rank r counts 1 / log2(r + 1). The sum over the first k ranks is divided by the
+    largest one possible, that of a sample whose true labels are all ranked first, and averaged over
+    samples. Ties go to the first label. Without ties the value equals scikit-learn's
+    ``ndcg_score``, which averages over the orders of tied labels. At k = 1 it is
+    :func:`precision_at_k`.
+
+    Parameters
+    ----------
+    y_true : array-like or sparse matrix of shape (n_samples, n_labels)
+        The true labels, NaN where a label is not observed.
+    scores : array-like or sparse matrix of shape (n_samples, n_labels)
+        The scores. A label with a higher score is ranked first. The stored cells of a sparse
+        matrix are the labels that are predicted; no other label is ranked.
+    k : int, default=5
+        The number of labels with the highest scores of each sample.
+    zero_division : float, default=0.0
+        The value of a sample without true labels (0/0). NaN leaves such samples out.
+    sample_weight : array-like of shape (n_samples,), default=None
+        The sample weights. All samples count equally by default.
+
+    Returns
+    -------
+    value : float
+        The gain, between 0 and 1.
+
+    Examples
+    --------
+    >>> from eigenlabel import metrics
+    >>> round(metrics.ndcg_at_k([[1, 0, 1]], [[0.9, 0.5, 0.1]], 2), 4)  # 1 / (1 + 1 / log2(3))
+    0.6131
+    """
+    left_out = isinstance(zero_division, float) and np.isnan(zero_division)
+    if not left_out:
+        check_number("zero_division", zero_division, 0, 1)
+    best = best_labels(y_true, scores, k)
+    positives = best.n_positives()
+    ideal = ideal_gains(positives, k)
+    some = positives > 0
+    gains = np.where(some, best.true @ discounts(k) / np.where(some, ideal, 1.0), zero_division)
+    weights = best.sample_weights(sample_weight)
+    if left_out:
+        return average(gains[some], weights[some])
+    return average(gains, weights)

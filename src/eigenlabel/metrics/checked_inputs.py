@@ -6,7 +6,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from eigenlabel.inputs.data import check_row_weights, check_scores
+from eigenlabel.inputs.data import check_scores
+from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.labels.checks import check_label_matrix, check_observed_labels
 from eigenlabel.linalg._types import Bools, Floats
 

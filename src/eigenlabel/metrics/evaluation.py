@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from eigenlabel.metrics.at_k import ndcg_at_k, precision_at_k
 from eigenlabel.metrics.by_label import (
     auc_macro,
     auc_micro,
@@ -23,9 +24,7 @@ from eigenlabel.metrics.propensity import propensity_ndcg_at_k, propensity_preci
 from eigenlabel.metrics.rankings import (
     average_precision,
     coverage,
-    ndcg_at_k,
     one_error,
-    precision_at_k,
     ranking_accuracy,
     ranking_loss,
 )

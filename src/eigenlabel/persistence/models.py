@@ -23,11 +23,11 @@ from eigenlabel.persistence.archive import (
     read_stamp,
 )
 from eigenlabel.persistence.content import SavedModel, from_content, to_content, with_names
-from eigenlabel.persistence.types import TRUSTED, type_names
+from eigenlabel.persistence.types import refused_types, type_names, types_to_trust, untrusted
 
 # The form of model files. It grows whenever a class in them moves or changes its attributes, so
 # that files of other versions are recognised.
-FORM = 2
+FORM = 3
 
 
 def save_model(saved: Any, path: Any, *, trusted: Iterable[Any] = ()) -> None:
@@ -124,28 +124,17 @@ def _check(path: Path, file: Path | io.BytesIO, max_bytes: float, trusted: set[s
             schema = read_schema(archive, max_bytes)
             stamp = _check_stamp(path, read_stamp(schema))
             check_schema(schema, archive, max_bytes)
-        unknown = _untrusted_types(file)
+        unknown = types_to_trust(file)
     except (DataError, UnsafeNodeError):
         raise
     except Exception as error:
         raise DataError(path, f"not a model file, or damaged ({error})") from error
-    strange = sorted(set(unknown) - TRUSTED - trusted)
-    if stamp.version != __version__ and any(n.startswith("eigenlabel.") for n in strange):
+    refused = refused_types(unknown, trusted)
+    if stamp.version != __version__ and any(n.startswith("eigenlabel.") for n in refused):
         raise _other_version(path, stamp)
-    if strange:
-        raise DataError(
-            path,
-            f"contains types that are not trusted: {', '.join(strange)}; pass trusted={strange} "
-            "if you know their code",
-        )
+    if refused:
+        raise untrusted(path, refused)
     return unknown
-
-
-def _untrusted_types(file: Path | io.BytesIO) -> list[str]:
-    """Return the types in a file that skops does not trust itself."""
-    if isinstance(file, Path):
-        return list(skops.io.get_untrusted_types(file=file))
-    return list(skops.io.get_untrusted_types(data=file.getvalue()))
 
 
 def _check_stamp(path: Path, stamp: Stamp | None) -> Stamp:

@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from eigenlabel.inputs.data import check_row_weights, check_scores
+from eigenlabel.inputs.data import check_scores
+from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.inputs.sklearn_private import takes_weights
 from eigenlabel.labels.checks import check_observed_labels
 from eigenlabel.linalg._types import Bools, Floats

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from eigenlabel.inputs.data import check_row_weights, unmasked
+from eigenlabel.inputs.data import unmasked
 from eigenlabel.inputs.parameters import check_choice, check_number
+from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.labels.checks import check_observed_labels
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.operators import row_blocks

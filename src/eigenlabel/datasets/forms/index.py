@@ -1,7 +1,7 @@
 """The forms of data files: the reader, the reader in pieces and the writer of each.
 
 A new form is a module or folder in this package, an entry here, and a test of its content in
-``eigenlabel.datasets.loading``.
+``eigenlabel.datasets.forms.detection``.
 """
 
 from collections.abc import Callable, Iterator

@@ -2,12 +2,11 @@
 
 import functools
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from eigenlabel.datasets.dataset import Dataset
 from eigenlabel.datasets.files.errors import DataError
-from eigenlabel.datasets.files.pipes import read_once
+from eigenlabel.datasets.files.pipes import regular_file, source_of
 from eigenlabel.datasets.reader_options import Reader, remembers
 
 
@@ -22,11 +21,9 @@ def reader(*kept: str) -> Callable[[Reader], Reader]:
     def decorate(read: Reader) -> Reader:
         @functools.wraps(read)
         def wrapper(path: Any, **options: Any) -> Dataset:
-            def read_file(file: Path) -> Dataset:
-                return read(file, **options)
-
             try:
-                return read_once(path, options.get("max_bytes"), read_file)
+                with regular_file(path, options.get("max_bytes")) as file:
+                    return source_of(path, read(file, **options))
             except MemoryError as error:
                 raise DataError(
                     path, "needs more memory than there is; read it in pieces with iterate"

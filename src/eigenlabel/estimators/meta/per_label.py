@@ -14,13 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length
 
 from eigenlabel.estimators.base import CALIBRATION, ScoreClassifier
-from eigenlabel.inputs.data import (
-    check_data,
-    check_largest,
-    check_row_weights,
-    check_scores,
-    is_estimator,
-)
+from eigenlabel.inputs.data import check_data, check_largest, check_scores, is_estimator
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
     CheckedBy,
@@ -30,6 +24,7 @@ from eigenlabel.inputs.parameters import (
     check_parameters,
 )
 from eigenlabel.inputs.progress import tuning
+from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.inputs.sklearn_private import take_rows
 from eigenlabel.inputs.warning import ignored
 from eigenlabel.labels.codec import LabelCodec

@@ -22,9 +22,10 @@ from eigenlabel.estimators.meta.dimensions import (
 )
 from eigenlabel.estimators.neighbours.mlknn import MLkNN
 from eigenlabel.estimators.projection.mddm import MDDM
-from eigenlabel.inputs.data import check_data, check_row_weights
+from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import all_or_nothing, available_if
 from eigenlabel.inputs.parameters import CheckedBy, Choice, Parameters, check_parameters
+from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.inputs.sklearn_private import routing_enabled, take_rows
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Bools, Floats, Ints

@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from eigenlabel.estimators.base import CALIBRATION
 from eigenlabel.estimators.heldout_by_refitting import check_enough, class_heldout
 from eigenlabel.estimators.subspace.many_labels import MANY
-from eigenlabel.inputs.data import check_row_weights, is_estimator, unmasked
+from eigenlabel.inputs.data import is_estimator, unmasked
 from eigenlabel.inputs.fitting import all_or_nothing, available_if
 from eigenlabel.inputs.parameters import CheckedBy, Jobs, Parameters, check_parameters
+from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.inputs.sklearn_private import routing_enabled, take_rows, take_samples
 from eigenlabel.inputs.views import indexable
 from eigenlabel.labels.codec import LabelCodec

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_consistent_length
 
 from eigenlabel.estimators.subspace.coefficients import Domain, Factored, Full, Weights
 from eigenlabel.estimators.subspace.solve import Point, SubspaceSolution
-from eigenlabel.inputs.data import check_data, check_weights, unmasked
+from eigenlabel.inputs.data import check_data, unmasked
+from eigenlabel.inputs.sample_weights import check_weights
 from eigenlabel.kernels.factor import Solver, factorise_samples
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.labels.codec import LabelCodec, sparse_targets

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenlabel.inputs.data import check_row_weights, check_scores, unmasked
+from eigenlabel.inputs.data import check_scores, unmasked
+from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.labels.checks import check_observed_labels
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.model_selection.classifier_scores import scores_matrix
