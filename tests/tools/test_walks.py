@@ -168,7 +168,7 @@ def test_the_diagram_has_an_arrow_for_each_pair_of_rooms(walks, package):
 @pytest.mark.parametrize(
     ("module", "room"),
     [
-        ("eigenlabel.linalg.factors.exact", "linalg"),
+        ("eigenlabel.linalg.factors.base", "linalg"),
         ("eigenlabel.estimators.subspace.tuned", "estimators.subspace"),
         ("eigenlabel.estimators.base", "estimators"),
         ("eigenlabel", "eigenlabel"),

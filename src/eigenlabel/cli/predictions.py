@@ -17,7 +17,7 @@ from eigenlabel.cli.options import UsageError
 from eigenlabel.datasets import iterate
 from eigenlabel.datasets.files.atomic import writing
 from eigenlabel.experiment import scores_of
-from eigenlabel.experiment.fitted_models import probabilities_of
+from eigenlabel.experiment.task import probabilities_of
 from eigenlabel.inputs.messages import total
 from eigenlabel.persistence import SavedModel
 from eigenlabel.thresholds import top_labels

@@ -8,7 +8,7 @@ from eigenlabel.datasets.forms.detection import find_form
 from eigenlabel.datasets.forms.jsonlines.reader import raw_objects
 from eigenlabel.datasets.forms.table import raw_tables
 from eigenlabel.datasets.loading import check_options
-from eigenlabel.datasets.reader_options import all_options
+from eigenlabel.datasets.readers import all_options
 from eigenlabel.datasets.tables.columns import RawTable
 from eigenlabel.datasets.tables.roles import ColumnOptions, find_roles
 

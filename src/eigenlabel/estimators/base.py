@@ -21,8 +21,7 @@ from eigenlabel.linalg._types import Bools, Floats
 from eigenlabel.metrics import accuracy
 from eigenlabel.model_selection.search import store_calibration
 from eigenlabel.thresholds.base import Rule
-from eigenlabel.thresholds.calibration import METHODS, Calibration
-from eigenlabel.thresholds.class_maps import fit_probabilities
+from eigenlabel.thresholds.calibration import METHODS, Calibration, fit_probabilities
 from eigenlabel.thresholds.rules import (
     Top,
     Zero,

@@ -16,8 +16,7 @@ import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from eigenlabel.linalg._types import Floats, Ints
-from eigenlabel.linalg.factors.exact import ExactSampleFactor
-from eigenlabel.linalg.factors.protocol import SampleFactor, Side, TopSubspace
+from eigenlabel.linalg.factors.base import ExactSampleFactor, SampleFactor, Side, TopSubspace
 from eigenlabel.linalg.factors.solution import Shortfall
 from eigenlabel.linalg.machine import exact_memory
 from eigenlabel.linalg.numerics import descending_eigh, fix_signs, positive_count, positive_qr

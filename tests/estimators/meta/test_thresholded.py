@@ -13,7 +13,7 @@ from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.model_selection import MultilabelStratifiedKFold
 from eigenlabel.model_selection.classifier_scores import scores_matrix
 from eigenlabel.thresholds import Mixed, PerLabelF1, Top, fit_calibration
-from eigenlabel.thresholds.class_maps import fit_probabilities
+from eigenlabel.thresholds.calibration import fit_probabilities
 
 
 @pytest.fixture(scope="module")

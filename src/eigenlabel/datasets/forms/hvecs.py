@@ -10,8 +10,8 @@ from eigenlabel.datasets.dataset import Dataset
 from eigenlabel.datasets.files.decompression import plain_name, read_bytes, stem
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.files.names import name_array, number_names, read_names
-from eigenlabel.datasets.forms.reading import reader
 from eigenlabel.datasets.matching import about_labels, match, no_labels, skips_labels
+from eigenlabel.datasets.readers import reader
 from eigenlabel.inputs.messages import Message, Parameter
 
 SUFFIX, LABELS = ".hvecs", "annot"

@@ -25,7 +25,7 @@ from eigenlabel.datasets.forms.npz.writer import write_npz
 from eigenlabel.datasets.forms.parquet import write_parquet
 from eigenlabel.datasets.forms.table import load_table, table_pieces
 from eigenlabel.datasets.forms.xmc import load_xmc, write_xmc, xmc_pieces
-from eigenlabel.datasets.reader_options import Reader
+from eigenlabel.datasets.readers import Reader
 
 PieceReader: TypeAlias = Callable[[Path, int, Any, dict[str, Any]], Iterator[Dataset]]
 Writer: TypeAlias = Callable[[Dataset, Path], dict[Path, Write]]

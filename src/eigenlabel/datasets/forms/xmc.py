@@ -28,9 +28,9 @@ from eigenlabel.datasets.forms.libsvm.parsing import (
     plain_text,
 )
 from eigenlabel.datasets.forms.libsvm.writer import sparse_lines
-from eigenlabel.datasets.forms.reading import reader
 from eigenlabel.datasets.forms.writing import label_matrix
 from eigenlabel.datasets.matching import match
+from eigenlabel.datasets.readers import reader
 
 
 def _read_split(path: Any, n: int) -> np.ndarray:

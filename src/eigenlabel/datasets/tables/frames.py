@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from eigenlabel.datasets.dataset import Dataset
-from eigenlabel.datasets.reader_options import TABLE_OPTIONS, remembers
+from eigenlabel.datasets.readers import TABLE_OPTIONS, remembers
 from eigenlabel.datasets.tables.assemble import to_dataset
 from eigenlabel.datasets.tables.columns import (
     MICROSECONDS,

@@ -40,7 +40,7 @@ from eigenlabel.model_selection.search import (
     store_calibration,
 )
 from eigenlabel.model_selection.splits import list_folds
-from eigenlabel.thresholds.class_maps import fit_probabilities
+from eigenlabel.thresholds.calibration import fit_probabilities
 
 LARGEST = 1e60  # with larger numbers LIBLINEAR computes infinity and does not terminate
 COSTS = tuple(10.0**k for k in range(-5, 6))  # Ji et al. (2010)

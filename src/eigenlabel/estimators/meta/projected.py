@@ -33,7 +33,7 @@ from eigenlabel.metrics import METRICS
 from eigenlabel.model_selection.classifier_scores import class_scores, has_scores, scores_matrix
 from eigenlabel.model_selection.routing import make_router, requesting_weights, route_fit
 from eigenlabel.model_selection.search import store_calibration
-from eigenlabel.thresholds.class_maps import fit_probabilities
+from eigenlabel.thresholds.calibration import fit_probabilities
 
 
 def _share_weights(fits: dict[str, dict[str, Any]], takers: dict[str, Any]) -> None:

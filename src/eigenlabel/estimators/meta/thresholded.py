@@ -33,7 +33,7 @@ from eigenlabel.model_selection.routing import make_router, route_fit
 from eigenlabel.model_selection.search import store_calibration
 from eigenlabel.model_selection.splits import check_folds
 from eigenlabel.thresholds import Rule, Top, Zero, get_rule
-from eigenlabel.thresholds.class_maps import fit_probabilities
+from eigenlabel.thresholds.calibration import fit_probabilities
 from eigenlabel.thresholds.rules import check_readable, decide, heldout_values, join_decisions
 
 ARRAYS = 6  # arrays of samples x labels that exist at once while thresholds are fitted

@@ -40,7 +40,7 @@ from eigenlabel.kernels.factor import SOLVER_PARAMETERS
 from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel
 from eigenlabel.labels.checks import blank
 from eigenlabel.linalg.statistics import Statistics
-from eigenlabel.thresholds.class_maps import fit_probabilities
+from eigenlabel.thresholds.calibration import fit_probabilities
 
 
 class SharedSubspaceClassifier(BaseSharedSubspace):

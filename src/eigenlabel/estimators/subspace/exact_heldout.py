@@ -12,13 +12,12 @@ from eigenlabel.estimators.subspace.solve import Point, SubspaceSolution, factor
 from eigenlabel.estimators.subspace.stream import Stream
 from eigenlabel.kernels.factor import Solver
 from eigenlabel.kernels.kernel import Kernel
-from eigenlabel.labels.truth import Truth
 from eigenlabel.linalg._types import Floats
-from eigenlabel.linalg.factors.protocol import SampleFactor
+from eigenlabel.linalg.factors.base import SampleFactor
 from eigenlabel.linalg.heldout import Fold, heldout_of_statistics, sort_by_fold, tuning_arrays
 from eigenlabel.linalg.operators import row_blocks
-from eigenlabel.thresholds.calibration import Calibration, Calibrator
-from eigenlabel.thresholds.class_maps import class_cells, share_map
+from eigenlabel.model_selection.scorers import Truth
+from eigenlabel.thresholds.calibration import Calibration, Calibrator, class_cells, share_map
 
 
 def factorise_folds(

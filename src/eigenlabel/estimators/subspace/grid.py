@@ -7,12 +7,12 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from eigenlabel.labels.truth import Truth
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.heldout import FoldBlock, Shifted
 from eigenlabel.linalg.numerics import EPS, descending_eigh
 from eigenlabel.linalg.solvers.shifted import smallest_eigenvectors
 from eigenlabel.linalg.ties import SAFETY
+from eigenlabel.model_selection.scorers import Truth
 from eigenlabel.model_selection.search import Chunk, SearchResult
 
 PAPER_GRID = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)

@@ -20,7 +20,7 @@ from eigenlabel.kernels.factor import Solver, factorise_samples
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.labels.codec import LabelCodec, sparse_targets
 from eigenlabel.linalg._types import Floats, Matrix
-from eigenlabel.linalg.factors.protocol import SampleFactor
+from eigenlabel.linalg.factors.base import SampleFactor
 from eigenlabel.linalg.machine import readable
 from eigenlabel.linalg.operators import is_sparse
 from eigenlabel.linalg.top_subspace import dense_memory, factored_memory

@@ -11,9 +11,9 @@ from eigenlabel.inputs.parameters import check_number
 from eigenlabel.kernels.factor import Solver, factorise_samples
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.linalg._types import Bools, Floats
+from eigenlabel.linalg.factors.base import Factor, SampleFactor
 from eigenlabel.linalg.factors.covariance import StatisticsFactor
 from eigenlabel.linalg.factors.masked import MaskedFactor
-from eigenlabel.linalg.factors.protocol import Factor, SampleFactor
 from eigenlabel.linalg.factors.solution import Shortfall, Solution
 from eigenlabel.linalg.machine import ARRAYS
 from eigenlabel.linalg.numerics import descending_eigh, fix_signs, positive_count

@@ -32,14 +32,12 @@ from eigenlabel.inputs.parameters import (
     check_parameters,
 )
 from eigenlabel.kernels.factor import SOLVER_PARAMETERS
-from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel
-from eigenlabel.kernels.shared import check_bandwidths, is_list
+from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel, check_bandwidths, is_list
 from eigenlabel.labels.codec import LabelCodec, signed_targets
-from eigenlabel.labels.truth import Truth
 from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.heldout import sort_by_fold
 from eigenlabel.model_selection.routing import NO_GROUPS, make_tuned_router, route_tuned
-from eigenlabel.model_selection.scorers import make_scorer
+from eigenlabel.model_selection.scorers import Truth, make_scorer
 from eigenlabel.model_selection.search import PIECE, Pooled, SearchResult, search, to_floats
 from eigenlabel.model_selection.splits import list_folds
 from eigenlabel.thresholds.base import Rule

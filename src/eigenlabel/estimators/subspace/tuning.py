@@ -13,10 +13,9 @@ from eigenlabel.estimators.subspace.grid import Arranged, Grid, GridScores
 from eigenlabel.estimators.subspace.solve import factorise
 from eigenlabel.inputs import progress
 from eigenlabel.kernels.factor import Solver, warn_shortfall
-from eigenlabel.kernels.kernel import Kernel
-from eigenlabel.kernels.shared import SharedKernel, settle_bandwidths
+from eigenlabel.kernels.kernel import Kernel, SharedKernel, settle_bandwidths
 from eigenlabel.linalg._types import Floats, Ints
-from eigenlabel.linalg.factors.protocol import SampleFactor
+from eigenlabel.linalg.factors.base import SampleFactor
 from eigenlabel.linalg.factors.solution import worst
 from eigenlabel.linalg.heldout import Fold, tuning_arrays
 from eigenlabel.linalg.machine import check_memory

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from eigenlabel.linalg._types import Floats, Ints
-from eigenlabel.linalg.factors.exact import ExactFactor, ExactSampleFactor
-from eigenlabel.linalg.factors.protocol import Product
+from eigenlabel.linalg.factors.base import ExactFactor, ExactSampleFactor, Product
 from eigenlabel.linalg.heldout import (
     Fold,
     FoldBlock,

@@ -8,8 +8,7 @@ import numpy as np
 import scipy.linalg as sl
 
 from eigenlabel.linalg._types import Floats, Ints
-from eigenlabel.linalg.factors.exact import ExactSampleFactor
-from eigenlabel.linalg.factors.protocol import Factor, Product
+from eigenlabel.linalg.factors.base import ExactSampleFactor, Factor, Product
 from eigenlabel.linalg.gram_matrices import centre_gram, scaled_gram, weighted_gram
 from eigenlabel.linalg.heldout import Fold, FoldBlock, Pairs, counted, gram_fold
 from eigenlabel.linalg.numerics import positive_qr, rank_tolerance

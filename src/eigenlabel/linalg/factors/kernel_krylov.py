@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from eigenlabel.linalg._types import Floats, Ints, Matrix
+from eigenlabel.linalg.factors.base import Product, SampleFactor
 from eigenlabel.linalg.factors.gram import orthonormalise_dual
 from eigenlabel.linalg.factors.krylov import Bounds, heldout_by_solving
-from eigenlabel.linalg.factors.protocol import Product, SampleFactor
 from eigenlabel.linalg.factors.solution import Solution
 from eigenlabel.linalg.heldout import Fold, FoldBlock, Pairs
 from eigenlabel.linalg.lowrank import BlockKernel, KernelFunction, nystrom

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from eigenlabel.linalg._types import Floats, Ints
-from eigenlabel.linalg.factors.protocol import Factor, Product, SampleFactor
+from eigenlabel.linalg.factors.base import Factor, Product, SampleFactor
 from eigenlabel.linalg.factors.solution import Shortfall, Solution
 from eigenlabel.linalg.heldout import (
     Fold,

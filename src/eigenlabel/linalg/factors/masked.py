@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from eigenlabel.linalg._types import Bools, Floats, Ints
+from eigenlabel.linalg.factors.base import Product, SampleFactor, Side
 from eigenlabel.linalg.factors.krylov import solve_finite
-from eigenlabel.linalg.factors.protocol import Product, SampleFactor, Side
 from eigenlabel.linalg.factors.solution import Solution
 from eigenlabel.linalg.heldout import (
     Fold,

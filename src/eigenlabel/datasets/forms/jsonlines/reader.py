@@ -17,8 +17,7 @@ from eigenlabel.datasets.files.limits import EMPTIEST, check_room, too_empty
 from eigenlabel.datasets.files.names import names_beside
 from eigenlabel.datasets.files.text import read_lines, split_lines, to_utf8
 from eigenlabel.datasets.forms.batches import batches
-from eigenlabel.datasets.forms.reading import reader
-from eigenlabel.datasets.reader_options import TABLE_OPTIONS
+from eigenlabel.datasets.readers import TABLE_OPTIONS, reader
 from eigenlabel.datasets.tables.assemble import to_dataset
 from eigenlabel.datasets.tables.columns import Column, RawTable, to_column
 from eigenlabel.datasets.tables.pieces import assemble_pieces, split_options

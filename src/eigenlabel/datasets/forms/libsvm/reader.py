@@ -20,8 +20,8 @@ from eigenlabel.datasets.forms.libsvm.parsing import (
     parse_svmlight,
     plain_text,
 )
-from eigenlabel.datasets.forms.reading import reader
 from eigenlabel.datasets.matching import match
+from eigenlabel.datasets.readers import reader
 from eigenlabel.inputs.messages import Message, Parameter
 from eigenlabel.linalg._types import Matrix
 

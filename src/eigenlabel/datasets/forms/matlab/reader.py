@@ -13,8 +13,8 @@ from eigenlabel.datasets.files.limits import Limit
 from eigenlabel.datasets.files.names import name_array, number_names
 from eigenlabel.datasets.forms.matlab.version5 import read_v5
 from eigenlabel.datasets.forms.matlab.version73 import HDF5, read_v73
-from eigenlabel.datasets.forms.reading import reader
 from eigenlabel.datasets.matching import about_labels, match, no_labels, skips_labels
+from eigenlabel.datasets.readers import reader
 from eigenlabel.linalg._types import Matrix
 from eigenlabel.linalg.operators import is_sparse
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import naive
-from eigenlabel.thresholds import link as module
-from eigenlabel.thresholds.link import IDENTITY, apply_link, fit_link, softplus
+from eigenlabel.thresholds import logistic as module
+from eigenlabel.thresholds.logistic import IDENTITY, apply_link, fit_link, softplus
 from eigenlabel.thresholds.score_bins import Bins
 
 

@@ -6,7 +6,7 @@ from scipy.special import expit
 
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.thresholds import fit_calibration
-from eigenlabel.thresholds.class_maps import (
+from eigenlabel.thresholds.calibration import (
     LEAST_SLOPE,
     class_cells,
     fit_probabilities,

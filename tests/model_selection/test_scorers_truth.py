@@ -1,6 +1,6 @@
 import numpy as np
 
-from eigenlabel.labels.truth import MAX_SPLIT_COLUMNS, Truth
+from eigenlabel.model_selection.scorers import MAX_SPLIT_COLUMNS, Truth
 
 Y = np.array([[1, 0], [0, 1], [1, 1], [0, 0], [1, 0]], dtype=bool)
 ROWS = np.array([0, 2, 3, 4])

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from eigenlabel import MLkNN, SharedSubspaceClassifier
 from eigenlabel.datasets import DataError, make_shared_subspace
 from eigenlabel.persistence import SavedModel, load_model, save_model
-from eigenlabel.persistence.content import PARTS
+from eigenlabel.persistence.models import PARTS
 from model_files import content
 
 DATA = make_shared_subspace(40, 5, 3, 2, prevalence=0.3, random_state=0)

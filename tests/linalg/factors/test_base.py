@@ -9,12 +9,12 @@ import pytest
 
 import eigenlabel.linalg.factors
 from conftest import SHAPES, make_matrix
+from eigenlabel.linalg.factors.base import Factor
 from eigenlabel.linalg.factors.covariance import CovarianceFactor, StatisticsFactor
 from eigenlabel.linalg.factors.gram import GramFactor, LinearGramFactor
 from eigenlabel.linalg.factors.kernel_krylov import KernelKrylovFactor
 from eigenlabel.linalg.factors.krylov import KrylovFactor
 from eigenlabel.linalg.factors.masked import MaskedFactor
-from eigenlabel.linalg.factors.protocol import Factor
 from eigenlabel.linalg.observed_cells import Cells
 from eigenlabel.linalg.operators import CentredOperator
 from eigenlabel.linalg.statistics import Statistics

@@ -7,8 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from eigenlabel.kernels.kernel import Kernel
-from eigenlabel.kernels.shared import SharedKernel, is_list, settle_bandwidths
+from eigenlabel.kernels.kernel import Kernel, SharedKernel, is_list, settle_bandwidths
 
 
 @pytest.mark.parametrize("gamma", [None, 0.0, 0.3])

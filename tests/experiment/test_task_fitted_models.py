@@ -8,7 +8,7 @@ from sklearn.svm import LinearSVC
 from eigenlabel import KGHA, ThresholdedClassifier
 from eigenlabel.catalogue import chosen_parameters, make
 from eigenlabel.experiment import scores_of
-from eigenlabel.experiment.fitted_models import probabilities_of, with_views
+from eigenlabel.experiment.task import probabilities_of, with_views
 from eigenlabel.reproduce.paper_estimators import ViewChoice
 from protocols import planted
 

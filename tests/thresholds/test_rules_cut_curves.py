@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from eigenlabel.thresholds.cut_curves import CutCurves, cut_thresholds
+from eigenlabel.thresholds.rules import CutCurves, cut_thresholds
 
 
 @pytest.mark.parametrize("weighted", [False, True])
