@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 import sklearn
 
+from eigenlabel import metrics
 from eigenlabel._version import __version__
 from eigenlabel.datasets import Dataset
 from eigenlabel.experiment.data_and_splits import Rows, draw_splits, load_data, to_dense
@@ -21,8 +22,9 @@ from eigenlabel.experiment.records import fingerprint
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.machine import peak_memory, reset_peak_memory
 from eigenlabel.linalg.threads import at_most
-from eigenlabel.metrics import METRICS, label_propensities
 from eigenlabel.model_selection.classifier_scores import (
+    Classifier,
+    TunedClassifier,
     has_scores,
     probabilities_matrix,
     scores_matrix,
@@ -93,7 +95,10 @@ def chosen_parameters(model: Any) -> dict[str, Any]:
     for part in parts:
         if part is not None and not isinstance(part, str):
             found |= chosen_parameters(part)
-    best = getattr(model, "best_params_", {})
+    if not hasattr(model, "best_params_"):
+        return found
+    tuned: TunedClassifier = model
+    best = tuned.best_params_
     if isinstance(best, list):  # one dict for each label
         names = dict.fromkeys(name for one in best for name in one)
         best = {name: [one.get(name) for one in best] for name in names}
@@ -286,15 +291,15 @@ def fit_split(protocol: Protocol, data: str, method: str, split: int) -> Fitted:
     views = prepared_views(prepare, found.views, found.X.shape[1])
     X, X_test = prepare.fit_transform(found.X[train]), prepare.transform(found.X[test])
     times.append(time.perf_counter())
-    model = next(m for m in protocol.methods if m.name == method).make()
-    model = with_views(model, views).fit(X, Y[train])
+    made = next(m for m in protocol.methods if m.name == method).make()
+    model: Classifier = with_views(made, views).fit(X, Y[train])
     times.append(time.perf_counter())
     scores, decided = scores_of(model, X_test, Y.shape[1]), model.predict(X_test)
     times.append(time.perf_counter())
     steps = zip(("prepare", "fit", "predict"), np.diff(times).tolist(), strict=True)
     seconds = {step: round(t, 4) for step, t in steps}
     peak, probabilities = peak_memory(), None
-    if any(METRICS[name].reads == "probabilities" for name in protocol.metrics):
+    if any(metrics.METRICS[name].reads == "probabilities" for name in protocol.metrics):
         probabilities = probabilities_of(model, X_test, Y.shape[1])
     cost = int(X.shape[1]), seconds, peak
     return Fitted(model, found, train, test, scores, decided, *cost, probabilities)
@@ -307,11 +312,11 @@ def _figures(protocol: Protocol, task: Task) -> dict[str, Any]:
     inputs = {"scores": run.scores, "labels": run.decided, "probabilities": run.probabilities}
     found = {}
     for name in protocol.metrics:
-        metric, options = METRICS[name], {}
+        metric, options = metrics.METRICS[name], {}
         if inputs[metric.reads] is None:
             continue
         if metric.propensities:  # of the training labels, as in published figures
-            options["propensities"] = label_propensities(run.data.Y[run.train])
+            options["propensities"] = metrics.label_propensities(run.data.Y[run.train])
         found[name] = float(metric.function(truth, inputs[metric.reads], **options))
     return {
         "metrics": {k: None if math.isnan(v) else v for k, v in found.items()},

@@ -1,12 +1,49 @@
 """Read the scores of any multi-label classifier, ours or one of scikit-learn's."""
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from eigenlabel.labels.checks import to_dense
 
 METHODS = ("decision_function", "predict_proba")
+
+
+class Classifier(Protocol):
+    """A classifier of this library, of scikit-learn, or of the user."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Fit the classifier and return it."""
+        ...
+
+    def predict(self, X: Any) -> Any:
+        """Return the label sets or classes."""
+        ...
+
+
+class ScoringClassifier(Protocol):
+    """A fitted classifier that scores samples. It has at least one of the first two methods."""
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the scores before a threshold."""
+        ...
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities."""
+        ...
+
+    def predict(self, X: Any) -> Any:
+        """Return the label sets or classes."""
+        ...
+
+
+class TunedClassifier(Protocol):
+    """A fitted classifier that chose parameters for itself."""
+
+    @property
+    def best_params_(self) -> Any:
+        """The chosen parameters: a dict, or one dict for each label."""
+        ...
 
 
 def has_scores(estimator: Any) -> bool:
@@ -48,8 +85,9 @@ def probabilities_matrix(estimator: Any, X: Any, m: int) -> np.ndarray:
     return _read(estimator, "predict_proba", X, m)
 
 
-def _read(estimator: Any, method: str, X: Any, m: int) -> np.ndarray:
-    response = getattr(estimator, method)(X)
+def _read(estimator: ScoringClassifier, method: str, X: Any, m: int) -> np.ndarray:
+    margins = method == "decision_function"
+    response = estimator.decision_function(X) if margins else estimator.predict_proba(X)
     classes = getattr(estimator, "classes_", None)
     one_column = m == 1 and method == "predict_proba" and np.shape(response)[1:] == (1,)
     if one_column and np.ndim(estimator.predict(X)) == 1:

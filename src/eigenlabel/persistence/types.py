@@ -15,8 +15,7 @@ from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits, OnGaussianKernel
 from eigenlabel.datasets import DataError
 from eigenlabel.estimators.graphs.network import ViewGraphs
 from eigenlabel.estimators.subspace.coefficients import Dual, Factored, Full, Linear, Spanned
-from eigenlabel.estimators.subspace.grid import Tuning
-from eigenlabel.estimators.subspace.solve import SubspaceSolution
+from eigenlabel.estimators.subspace.solve import SubspaceSolution, Tuning
 from eigenlabel.estimators.subspace.stream import Columns, Sample, Stream
 from eigenlabel.estimators.views.distances import DistanceView, ViewDistances
 from eigenlabel.estimators.views.kernels import KernelView

@@ -6,9 +6,7 @@ one candidate for each positive, and one that predicts nothing; a label without 
 the latter. Cuts never separate tied scores.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -635,22 +633,39 @@ def decide(
     return codec.decide(scores)
 
 
-def join_decisions(parts: Iterable[Any], n: int) -> Any:
-    """Return the decisions about pieces of n rows as one array, sparse if they are sparse.
+class Decisions:
+    """The decisions about pieces of n rows, which become one array, sparse if they are sparse.
 
     Dense pieces are copied as they come, so that no more than one of them is held.
+
+    Parameters
+    ----------
+    n : int
+        The number of rows.
     """
-    rest = iter(parts)
-    first: Any = next(rest, None)
-    if first is None:
-        raise ValueError("X has no samples, at least 1 is needed.")
-    if first.shape[0] == n:
-        return first
-    pieces = chain([first], rest)
-    if not isinstance(first, np.ndarray):
-        return type(first)(sp.vstack(list(pieces), format="csr"))
-    joined, start = np.empty((n, *first.shape[1:]), dtype=first.dtype), 0
-    for piece in pieces:
-        joined[start : start + len(piece)] = piece
-        start += len(piece)
-    return joined
+
+    def __init__(self, n: int) -> None:
+        self._n, self._start = n, 0
+        self._whole: Any = None
+        self._pieces: list[Any] = []
+
+    def add(self, piece: Any) -> None:
+        """Add the decisions about the next rows."""
+        if piece.shape[0] == self._n or not isinstance(piece, np.ndarray):
+            self._pieces.append(piece)
+            return
+        if self._whole is None:
+            self._whole = np.empty((self._n, *piece.shape[1:]), dtype=piece.dtype)
+        self._whole[self._start : self._start + len(piece)] = piece
+        self._start += len(piece)
+
+    def join(self) -> Any:
+        """Return the decisions about all rows."""
+        if self._whole is not None:
+            return self._whole
+        if not self._pieces:
+            raise ValueError("X has no samples, at least 1 is needed.")
+        first = self._pieces[0]
+        if len(self._pieces) == 1:
+            return first
+        return type(first)(sp.vstack(self._pieces, format="csr"))

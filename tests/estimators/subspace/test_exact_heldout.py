@@ -12,10 +12,10 @@ from eigenlabel.estimators.subspace import many_labels
 from eigenlabel.estimators.subspace.exact_heldout import (
     default_folds,
     exact_scores,
-    factorise_folds,
     single,
     stream_scores,
 )
+from eigenlabel.estimators.subspace.solve import factorise_folds
 from eigenlabel.estimators.subspace.stream import draw
 from eigenlabel.thresholds import Calibrator, fit_calibration
 

@@ -9,7 +9,7 @@ from eigenlabel.datasets.files.decompression import check_file, plain_name, read
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.files.text import UTF16
 from eigenlabel.datasets.forms.csv.reader import DELIMITERS
-from eigenlabel.datasets.forms.hvecs import is_hvecs
+from eigenlabel.datasets.forms.hvecs import SUFFIX as HVECS
 from eigenlabel.datasets.forms.matlab.version73 import HDF5
 from eigenlabel.datasets.forms.parquet import MAGIC
 
@@ -64,7 +64,7 @@ def find_form(path: Any) -> str:
     head = read_head(path, HEAD)
     if not head:
         raise DataError(path, "empty")
-    if is_hvecs(path):
+    if plain_name(path).endswith(HVECS):  # its content has no mark
         return "hvecs"
     if head.startswith(b"PK\x03\x04"):
         if EXCEL in head:

@@ -34,7 +34,7 @@ from eigenlabel.model_selection.search import store_calibration
 from eigenlabel.model_selection.splits import check_folds
 from eigenlabel.thresholds import Rule, Top, Zero, get_rule
 from eigenlabel.thresholds.calibration import fit_probabilities
-from eigenlabel.thresholds.rules import check_readable, decide, heldout_values, join_decisions
+from eigenlabel.thresholds.rules import Decisions, check_readable, decide, heldout_values
 
 ARRAYS = 6  # arrays of samples x labels that exist at once while thresholds are fitted
 
@@ -339,7 +339,10 @@ class ThresholdedClassifier(
         X = X.tocsr() if sparse else X if hasattr(X, "shape") else np.asarray(X)
         rows = row_blocks(X.shape[0], len(self.thresholds_))
         take = X.iloc if hasattr(X, "iloc") else X
-        return join_decisions((self._decide(take[piece]) for piece in rows), X.shape[0])
+        joined = Decisions(X.shape[0])
+        for piece in rows:
+            joined.add(self._decide(take[piece]))
+        return joined.join()
 
     def _decide(self, X: Any) -> Any:
         """Return the label sets of some samples."""

@@ -13,7 +13,6 @@ from eigenlabel.estimators.subspace.exact_heldout import (
     calibrate_many,
     default_folds,
     exact_scores,
-    factorise_folds,
     single,
     stream_scores,
 )
@@ -30,6 +29,7 @@ from eigenlabel.estimators.subspace.solve import (
     SubspaceSolution,
     choose_rank,
     factorise,
+    factorise_folds,
     solve,
     solve_statistics,
 )

@@ -1,38 +1,21 @@
 """Held-out scores of ML-LS: exact ones of samples and of streams, and refits for many labels."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from eigenlabel.estimators.base import Training
 from eigenlabel.estimators.heldout_by_refitting import FOLDS, calibration_folds, check_enough
-from eigenlabel.estimators.subspace.grid import Grid, GridScores
 from eigenlabel.estimators.subspace.many_labels import SparseTraining
-from eigenlabel.estimators.subspace.solve import Point, SubspaceSolution, factorise
+from eigenlabel.estimators.subspace.solve import Point, SubspaceSolution
 from eigenlabel.estimators.subspace.stream import Stream
-from eigenlabel.kernels.factor import Solver
-from eigenlabel.kernels.kernel import Kernel
+from eigenlabel.estimators.subspace.tuning import Grid, GridScores
 from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.factors.base import SampleFactor
-from eigenlabel.linalg.heldout import Fold, heldout_of_statistics, sort_by_fold, tuning_arrays
+from eigenlabel.linalg.heldout import Fold, heldout_of_statistics, sort_by_fold
 from eigenlabel.linalg.operators import row_blocks
 from eigenlabel.model_selection.scorers import Truth
 from eigenlabel.thresholds.calibration import Calibration, Calibrator, class_cells, share_map
-
-
-def factorise_folds(
-    kernel: Kernel, data: Training, folds: Sequence[Fold], solver: Solver
-) -> tuple[SampleFactor, SampleFactor]:
-    """Factorise all samples, and those with positive weight, which are held out in turn."""
-    n, d = data.X.shape
-    arrays = tuning_arrays(n, d if kernel.linear else n, folds)
-    cells, used = data.observed, data.used
-    factor = factorise(kernel, data.X, data.weights, cells, solver, arrays)
-    if data.weights is None or len(used) == n:
-        return factor, factor
-    X = data.X[used][:, used] if kernel.precomputed else data.X[used]
-    part = None if cells is None else cells[used]
-    return factor, factorise(kernel, X, data.weights[used], part, solver, arrays)
 
 
 def single(point: Point) -> Grid:

@@ -10,16 +10,16 @@ from eigenlabel.estimators.base import CALIBRATION, check_training
 from eigenlabel.estimators.subspace.base import BaseSharedSubspace
 from eigenlabel.estimators.subspace.coefficients import Domain, Dual
 from eigenlabel.estimators.subspace.exact_heldout import stream_scores
-from eigenlabel.estimators.subspace.grid import PAPER_GRID, Grid, Tuning, chunk_size
 from eigenlabel.estimators.subspace.many_labels import Sizes, check_tunable
 from eigenlabel.estimators.subspace.solve import (
     SubspaceSolution,
+    Tuning,
     choose_rank,
     solve,
     solve_statistics,
 )
 from eigenlabel.estimators.subspace.stream import Stream
-from eigenlabel.estimators.subspace.tuning import TunedSearch
+from eigenlabel.estimators.subspace.tuning import PAPER_GRID, Grid, TunedSearch, chunk_size
 from eigenlabel.inputs import progress
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (

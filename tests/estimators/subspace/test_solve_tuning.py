@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from eigenlabel.estimators.subspace.grid import Grid, Tuning
+from eigenlabel.estimators.subspace.solve import Tuning
+from eigenlabel.estimators.subspace.tuning import Grid
 from eigenlabel.model_selection.search import SearchResult
 
 

@@ -7,8 +7,8 @@ from sklearn.model_selection import KFold, LeaveOneOut
 
 from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV, metrics
 from eigenlabel.datasets import make_shared_subspace
-from eigenlabel.estimators.subspace import grid
-from eigenlabel.estimators.subspace.grid import CHUNK, Grid, GridScores, chunk_size
+from eigenlabel.estimators.subspace import tuning
+from eigenlabel.estimators.subspace.tuning import CHUNK, Grid, GridScores, chunk_size
 from eigenlabel.thresholds import Mixed
 
 ALPHAS, BETAS, RANKS = [0.0, 1e-2, 1.0, np.inf], [0.0, 1e-3, 1e-1], [0, 2, 5]
@@ -105,7 +105,7 @@ def test_the_whole_grid_equals_refitting(
 
 def test_chunks_make_no_difference(data, monkeypatch):
     whole = SharedSubspaceClassifierCV(**SMALL, cv=3).fit(data.X, data.Y)
-    monkeypatch.setattr(grid, "CHUNK", 1)
+    monkeypatch.setattr(tuning, "CHUNK", 1)
     parts = SharedSubspaceClassifierCV(**SMALL, cv=3).fit(data.X, data.Y)
     # Products of other sizes add in another order.
     for key in ("pooled_test_score", "split1_test_score"):
@@ -169,8 +169,8 @@ def test_samples_in_any_order_have_the_same_held_out_scores(data, rng):
 
 def test_shifts_that_do_not_fit_are_computed_again(data, monkeypatch):
     kept = SharedSubspaceClassifierCV(**SMALL, cv=3).fit(data.X, data.Y)
-    monkeypatch.setattr(grid, "KEPT", 0)
-    monkeypatch.setattr(grid, "CHUNK", 3 * data.Y.size)
+    monkeypatch.setattr(tuning, "KEPT", 0)
+    monkeypatch.setattr(tuning, "CHUNK", 3 * data.Y.size)
     again = SharedSubspaceClassifierCV(**SMALL, cv=3).fit(data.X, data.Y)
     for key in ("pooled_test_score", "split0_test_score"):
         np.testing.assert_allclose(kept.cv_results_[key], again.cv_results_[key], rtol=1e-12)
@@ -184,18 +184,18 @@ def symmetric(rng, values):
 
 def test_the_last_eigenvectors_are_those_of_the_smallest_eigenvalues(rng):
     S = np.stack([symmetric(rng, np.arange(1.0, 41.0)) for _ in range(2)])
-    found = grid._last_eigenvectors(S, 5, {2, 5})
+    found = tuning._last_eigenvectors(S, 5, {2, 5})
     for each, V in zip(S, found, strict=True):
         np.testing.assert_allclose(each @ V, V * np.arange(1.0, 6.0), atol=1e-10)
-    assert grid._last_eigenvectors(S, 11, {11}) is None  # too many
-    assert grid._last_eigenvectors(S[:, :20, :20], 2, {2}) is None  # too small to pay off
+    assert tuning._last_eigenvectors(S, 11, {11}) is None  # too many
+    assert tuning._last_eigenvectors(S[:, :20, :20], 2, {2}) is None  # too small to pay off
 
 
 def test_a_cut_between_equal_eigenvalues_is_left_to_the_rule_for_them(rng):
     values = np.r_[1.0, 2.0, 2.0, np.arange(4.0, 41.0)]
     S = symmetric(rng, values)[None]
-    assert grid._last_eigenvectors(S, 3, {2}) is None
-    assert grid._last_eigenvectors(S, 3, {1, 3}) is not None
+    assert tuning._last_eigenvectors(S, 3, {2}) is None
+    assert tuning._last_eigenvectors(S, 3, {1, 3}) is not None
     # Eigenvalues of zero do not matter: their directions have no weights.
     zeros = symmetric(rng, np.r_[0.0, 0.0, 0.0, np.arange(4.0, 41.0)])[None]
-    assert grid._last_eigenvectors(zeros, 2, {2}) is not None
+    assert tuning._last_eigenvectors(zeros, 2, {2}) is not None
