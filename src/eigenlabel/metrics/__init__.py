@@ -27,10 +27,8 @@ A mean over nothing is NaN.
 """
 
 from eigenlabel.metrics.at_k import ndcg_at_k, precision_at_k
+from eigenlabel.metrics.auc import auc_macro, auc_micro, auc_per_label
 from eigenlabel.metrics.by_label import (
-    auc_macro,
-    auc_micro,
-    auc_per_label,
     label_average_precision,
     label_f1_at_k,
     label_precision_at_k,
@@ -38,8 +36,7 @@ from eigenlabel.metrics.by_label import (
     labels_recalled_at_k,
 )
 from eigenlabel.metrics.evaluation import METRICS, Metric, evaluate
-from eigenlabel.metrics.hsic_dependence import hsic
-from eigenlabel.metrics.label_sets import (
+from eigenlabel.metrics.f1_and_hamming import (
     accuracy,
     f1_from_counts,
     f1_macro,
@@ -47,7 +44,8 @@ from eigenlabel.metrics.label_sets import (
     f1_samples,
     hamming_loss,
 )
-from eigenlabel.metrics.probabilities import (
+from eigenlabel.metrics.hsic_dependence import hsic
+from eigenlabel.metrics.log_loss_and_brier import (
     brier_score,
     brier_score_per_label,
     log_loss,

@@ -8,9 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigenlabel.metrics.at_k import ndcg_at_k, precision_at_k
+from eigenlabel.metrics.auc import auc_macro, auc_micro
 from eigenlabel.metrics.by_label import (
-    auc_macro,
-    auc_micro,
     label_average_precision,
     label_f1_at_k,
     label_precision_at_k,
@@ -18,8 +17,8 @@ from eigenlabel.metrics.by_label import (
     labels_recalled_at_k,
 )
 from eigenlabel.metrics.checked_inputs import Weights
-from eigenlabel.metrics.label_sets import accuracy, f1_macro, f1_micro, f1_samples, hamming_loss
-from eigenlabel.metrics.probabilities import brier_score, log_loss
+from eigenlabel.metrics.f1_and_hamming import accuracy, f1_macro, f1_micro, f1_samples, hamming_loss
+from eigenlabel.metrics.log_loss_and_brier import brier_score, log_loss
 from eigenlabel.metrics.propensity import propensity_ndcg_at_k, propensity_precision_at_k
 from eigenlabel.metrics.rankings import (
     average_precision,

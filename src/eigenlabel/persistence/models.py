@@ -20,7 +20,7 @@ from eigenlabel.datasets import DataError
 from eigenlabel.datasets.files.atomic import writing
 from eigenlabel.datasets.files.decompression import check_file
 from eigenlabel.linalg.machine import memory_limit
-from eigenlabel.persistence.archive import (
+from eigenlabel.persistence.archive_checks import (
     Stamp,
     UnsafeNodeError,
     check_objects,

@@ -7,7 +7,7 @@ from eigenlabel.thresholds.calibration import (
     fit_calibration,
     held_out_probabilities,
 )
-from eigenlabel.thresholds.probability import PROBABILITY_RULES, Between, Costs, ExpectedF1
+from eigenlabel.thresholds.probability_rules import PROBABILITY_RULES, Between, Costs, ExpectedF1
 from eigenlabel.thresholds.risk import RiskControl
 from eigenlabel.thresholds.rules import (
     RULES,

@@ -27,7 +27,7 @@ from eigenlabel.linalg.ties import (
 )
 from eigenlabel.thresholds.base import Rule
 from eigenlabel.thresholds.calibration import Calibration, held_out_probabilities
-from eigenlabel.thresholds.probability import PROBABILITY_RULES
+from eigenlabel.thresholds.probability_rules import PROBABILITY_RULES
 
 
 def _sort_with_truth(scores: Floats, truth: Bools) -> tuple[Floats, Bools]:

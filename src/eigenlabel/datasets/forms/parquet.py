@@ -28,7 +28,7 @@ from eigenlabel.datasets.tables.columns import (
     refusal,
     to_column,
 )
-from eigenlabel.datasets.tables.engines import guarded
+from eigenlabel.datasets.tables.polars_and_pandas import guarded
 from eigenlabel.inputs.progress import progress
 from eigenlabel.linalg.machine import memory_limit
 from eigenlabel.linalg.operators import is_sparse

@@ -18,7 +18,7 @@ from eigenlabel.datasets.tables.columns import (
     refusal,
     without,
 )
-from eigenlabel.datasets.tables.mixed import Mixture, about_absent, known_numbers, settle
+from eigenlabel.datasets.tables.mixed_columns import Mixture, about_absent, known_numbers, settle
 from eigenlabel.datasets.tables.roles import ColumnOptions
 from eigenlabel.inputs.messages import Message, Parameter
 from eigenlabel.linalg.machine import memory_limit

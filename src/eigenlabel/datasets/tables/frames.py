@@ -17,7 +17,7 @@ from eigenlabel.datasets.tables.columns import (
     refusal,
     to_column,
 )
-from eigenlabel.datasets.tables.engines import polars_numbers, polars_words
+from eigenlabel.datasets.tables.polars_and_pandas import polars_numbers, polars_words
 from eigenlabel.datasets.tables.roles import ColumnOptions
 
 

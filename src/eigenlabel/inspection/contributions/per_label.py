@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
 
-from eigenlabel.estimators.meta.per_label import OneVsRestSearchCV
+from eigenlabel.estimators.meta.one_vs_rest_search import OneVsRestSearchCV
 from eigenlabel.inputs.sklearn_private import is_constant
 from eigenlabel.inspection.contributions.base import (
     FEATURE,

@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer, add_dummy_feature
 from sklearn.svm import LinearSVC
 
 from eigenlabel.estimators.margin.aso import ASOClassifier
-from eigenlabel.estimators.meta.per_label import OneVsRestSearchCV
+from eigenlabel.estimators.meta.one_vs_rest_search import OneVsRestSearchCV
 from eigenlabel.estimators.meta.thresholded import ThresholdedClassifier
 from eigenlabel.estimators.projection.cca import CCA
 from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV

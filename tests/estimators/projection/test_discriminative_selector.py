@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from eigenlabel import (
     DiscriminativeSelector,
 )
-from eigenlabel.estimators.projection.selector import scatter_ratios
+from eigenlabel.estimators.projection.discriminative_selector import scatter_ratios
 from helpers import labels_of
 
 

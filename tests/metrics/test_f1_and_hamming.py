@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eigenlabel import metrics
-from eigenlabel.metrics.label_sets import label_counts
+from eigenlabel.metrics.f1_and_hamming import label_counts
 
 # Hand-worked: 3 samples x 2 labels with an empty row, and an empty column in the label sets.
 Y = np.array([[1, 0], [1, 1], [0, 0]])

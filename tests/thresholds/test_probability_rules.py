@@ -17,8 +17,8 @@ from eigenlabel.thresholds import (
     RiskControl,
     get_rule,
 )
-from eigenlabel.thresholds import probability as module
-from eigenlabel.thresholds.probability import expected_f1
+from eigenlabel.thresholds import probability_rules as module
+from eigenlabel.thresholds.probability_rules import expected_f1
 
 P = np.array([[0.9, 0.6, 0.2, 0.1], [0.3, 0.3, 0.1, 0.0], [0.8, 0.9, 0.7, 0.6]])
 Y = np.array([[1, 1, 0, 0], [0, 0, 0, 0], [1, 1, 1, 1]])
