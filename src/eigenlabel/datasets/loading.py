@@ -5,9 +5,10 @@ from typing import Any
 
 from eigenlabel.datasets.dataset import Dataset
 from eigenlabel.datasets.files.errors import DataError
+from eigenlabel.datasets.files.pipes import regular_file, source_of
 from eigenlabel.datasets.forms.detection import find_form
 from eigenlabel.datasets.forms.index import READERS
-from eigenlabel.datasets.readers import Reader, option_names, regular_file, source_of
+from eigenlabel.datasets.readers import Reader, option_names
 
 
 def check_options(path: Path, form: str, options: dict[str, Any]) -> Reader:
