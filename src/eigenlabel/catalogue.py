@@ -22,8 +22,8 @@ from eigenlabel.estimators.projection.mddm import MDDM
 from eigenlabel.estimators.subspace.classifier import SharedSubspaceClassifier
 from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
 from eigenlabel.experiment.grid_search import LastFits, search
-from eigenlabel.experiment.protocol import METHODS, configure, make
-from eigenlabel.experiment.protocol import Recipe as Method
+from eigenlabel.experiment.methods import METHODS, configure, make
+from eigenlabel.experiment.methods import Recipe as Method
 from eigenlabel.experiment.task import chosen_parameters, with_views
 from eigenlabel.reproduce.paper_estimators import AtDimensionOfMDDM, OnGaussianKernel
 from eigenlabel.reproduce.papers import PAPERS

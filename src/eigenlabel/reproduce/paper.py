@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from eigenlabel.experiment.protocol import Recipe
+from eigenlabel.experiment.methods import Recipe
 from eigenlabel.reproduce.contests import Contest
 from eigenlabel.reproduce.curves import Curves
 from eigenlabel.reproduce.tables import Table

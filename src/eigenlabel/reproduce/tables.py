@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from eigenlabel.experiment import Data, Method, Protocol, Splits
-from eigenlabel.experiment.protocol import METHODS
+from eigenlabel.experiment.methods import METHODS
 from eigenlabel.reproduce.published_figures import Figure
 
 

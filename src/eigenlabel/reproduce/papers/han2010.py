@@ -17,7 +17,7 @@ from eigenlabel.estimators.discriminant.tuned import MtSDACV
 from eigenlabel.estimators.projection.hypergraph import HypergraphSpectral
 from eigenlabel.estimators.projection.lda import LDA
 from eigenlabel.experiment import Method
-from eigenlabel.experiment.protocol import Recipe
+from eigenlabel.experiment.methods import Recipe
 from eigenlabel.reproduce.curves import Curves
 from eigenlabel.reproduce.paper import Paper
 from eigenlabel.reproduce.papers.ji2008 import (

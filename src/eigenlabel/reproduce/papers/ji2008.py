@@ -22,7 +22,7 @@ from eigenlabel.estimators.projection.cca import CCA
 from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
 from eigenlabel.experiment import Data, Splits
 from eigenlabel.experiment.grid_search import LastFits, search
-from eigenlabel.experiment.protocol import Recipe
+from eigenlabel.experiment.methods import Recipe
 from eigenlabel.reproduce.paper import Paper
 from eigenlabel.reproduce.published_figures import read_figures
 from eigenlabel.reproduce.tables import Table, unavailable

@@ -11,7 +11,7 @@ from eigenlabel.estimators.margin.aso import ASOClassifier
 from eigenlabel.estimators.margin.svm_perf import SVMPerfClassifier
 from eigenlabel.estimators.subspace.classifier import SharedSubspaceClassifier
 from eigenlabel.experiment import Method, Splits
-from eigenlabel.experiment.protocol import Recipe
+from eigenlabel.experiment.methods import Recipe
 from eigenlabel.reproduce.curves import Curves
 from eigenlabel.reproduce.paper import Paper
 from eigenlabel.reproduce.papers.ji2008 import (

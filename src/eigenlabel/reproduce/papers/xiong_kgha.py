@@ -22,7 +22,7 @@ from eigenlabel.estimators.graphs.random_fields import GaussianFields
 from eigenlabel.estimators.neighbours.tagging import JEC, MBRM
 from eigenlabel.estimators.neighbours.tagprop import TagProp
 from eigenlabel.experiment import Data, Method, Splits
-from eigenlabel.experiment.protocol import Recipe
+from eigenlabel.experiment.methods import Recipe
 from eigenlabel.reproduce.contests import Contest
 from eigenlabel.reproduce.curves import Curves, Point
 from eigenlabel.reproduce.paper import Paper

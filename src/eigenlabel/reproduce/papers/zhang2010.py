@@ -24,7 +24,7 @@ from eigenlabel.estimators.projection.pca import PCA
 from eigenlabel.estimators.projection.pls import PLS
 from eigenlabel.experiment import Data, Method, Splits
 from eigenlabel.experiment.grid_search import LastFits, search
-from eigenlabel.experiment.protocol import Recipe
+from eigenlabel.experiment.methods import Recipe
 from eigenlabel.reproduce.curves import Curves
 from eigenlabel.reproduce.paper import Paper
 from eigenlabel.reproduce.paper_estimators import AtDimensionOfMDDM, AtShare, OnGaussianKernel
