@@ -13,6 +13,7 @@ import argparse
 import multiprocessing
 import os
 import resource
+import signal
 import sys
 import time
 import warnings
@@ -35,7 +36,7 @@ from _rivals import METHODS, OURS, RIVALS
 from _rows import RESULTS, Rows
 from _sets import SETS, load_split
 
-SIZES = {"small": 500, "full": 1500}
+SIZES = {"500": 500, "1500": 1500, "5000": 5000}  # training samples, at most two thirds of a set
 SPLITS = 5
 LIMIT = 600  # seconds of processor time of one fit and its predictions
 FIGURES = ("f1_macro", "f1_micro", "f1_samples", "auc", "map", "lrap", "log_loss")
@@ -85,6 +86,8 @@ def run(method, name, split, size):
     except EOFError:
         row = {"state": f"over {LIMIT} s"}
     process.join()
+    if row["state"] != "done" and process.exitcode not in (0, -signal.SIGXCPU, -signal.SIGKILL):
+        raise RuntimeError(f"the process of {method} on {name} ended with {process.exitcode}")
     return row
 
 
@@ -128,6 +131,6 @@ if __name__ == "__main__":
     parser.add_argument(
         "--methods", default="all", help=f"all, rivals, ours, or of {'; '.join(METHODS)}"
     )
-    parser.add_argument("--sizes", default=",".join(SIZES), help="of small, full")
+    parser.add_argument("--sizes", default=",".join(SIZES), help=f"of {', '.join(SIZES)}")
     parser.add_argument("--splits", type=int, default=SPLITS, help="number of splits")
     main(parser.parse_args())
