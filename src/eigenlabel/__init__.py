@@ -20,8 +20,8 @@ from eigenlabel.estimators.meta.dimensions import DimensionsPath, dimensions_pat
 from eigenlabel.estimators.meta.one_vs_rest_search import OneVsRestSearchCV
 from eigenlabel.estimators.meta.projected import ProjectedClassifierCV
 from eigenlabel.estimators.meta.thresholded import ThresholdedClassifier
+from eigenlabel.estimators.neighbours.jec_and_mbrm import JEC, MBRM
 from eigenlabel.estimators.neighbours.mlknn import MLkNN
-from eigenlabel.estimators.neighbours.tagging import JEC, MBRM
 from eigenlabel.estimators.neighbours.tagprop import TagProp
 from eigenlabel.estimators.projection.cca import CCA
 from eigenlabel.estimators.projection.discriminative_selector import DiscriminativeSelector

@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.estimators.agreement.fasttag import FastTag
 from eigenlabel.estimators.agreement.kgha import KGHA
+from eigenlabel.estimators.neighbours.jec_and_mbrm import JEC, MBRM
 from eigenlabel.estimators.neighbours.mlknn import MLkNN
-from eigenlabel.estimators.neighbours.tagging import JEC, MBRM
 from eigenlabel.estimators.neighbours.tagprop import TagProp
 from eigenlabel.inputs.warning import ignored
 from eigenlabel.inspection.affine_transformers import trials

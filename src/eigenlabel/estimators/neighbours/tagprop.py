@@ -7,8 +7,8 @@ import numpy as np
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
-from eigenlabel.estimators.neighbours.tagging import DISTANCE_PARAMETERS, DistanceTagger
-from eigenlabel.estimators.neighbours.votes import (
+from eigenlabel.estimators.neighbours.jec_and_mbrm import DISTANCE_PARAMETERS, DistanceTagger
+from eigenlabel.estimators.neighbours.weighted_votes import (
     ByDistance,
     ByRank,
     Learnt,

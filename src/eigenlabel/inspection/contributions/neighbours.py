@@ -7,8 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import logit, softmax
 
+from eigenlabel.estimators.neighbours.jec_and_mbrm import JEC, MBRM
 from eigenlabel.estimators.neighbours.mlknn import MLkNN
-from eigenlabel.estimators.neighbours.tagging import JEC, MBRM
 from eigenlabel.estimators.neighbours.tagprop import TagProp
 from eigenlabel.inputs.data import check_data
 from eigenlabel.inspection.contributions.base import (

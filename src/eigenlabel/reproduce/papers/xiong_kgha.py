@@ -19,7 +19,7 @@ from eigenlabel.estimators.agreement.fasttag import FastTag
 from eigenlabel.estimators.agreement.kgha import KGHA
 from eigenlabel.estimators.graphs.birelation import BiRelationGraph
 from eigenlabel.estimators.graphs.random_fields import GaussianFields
-from eigenlabel.estimators.neighbours.tagging import JEC, MBRM
+from eigenlabel.estimators.neighbours.jec_and_mbrm import JEC, MBRM
 from eigenlabel.estimators.neighbours.tagprop import TagProp
 from eigenlabel.experiment import Data, Method, Splits
 from eigenlabel.experiment.methods import Recipe

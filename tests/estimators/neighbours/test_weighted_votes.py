@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import pairwise_distances
 
 from eigenlabel import TagProp
-from eigenlabel.estimators.neighbours import votes
+from eigenlabel.estimators.neighbours import weighted_votes
 
 
 @pytest.fixture
@@ -63,8 +63,8 @@ def test_tagprop_gradients_are_those_of_differences(tagprop, lacking, data, rng)
 def test_tagprop_sigmoids_are_logistic_regressions(data, rng):
     _, Y, _ = data
     x = rng.random(Y.shape)
-    likelihood = votes.Likelihood(Y.astype(bool), (0.02, 0.02), 1e-5)
-    curves = votes.fit_sigmoids(x, likelihood, 1e-3, np.zeros((2, 7)))
+    likelihood = weighted_votes.Likelihood(Y.astype(bool), (0.02, 0.02), 1e-5)
+    curves = weighted_votes.fit_sigmoids(x, likelihood, 1e-3, np.zeros((2, 7)))
     for j in range(6):
         # the offset as a feature, so that it is penalised too: C = weight / ridge
         design = np.c_[x[:, j], np.ones(50)]
@@ -82,7 +82,7 @@ def test_the_second_step_of_an_ascent_has_the_length_of_the_curvature(rng):
         return -1.5 * float((z - top) @ (z - top)), 3 * (top - z)
 
     start = rng.standard_normal(4)
-    points = [z for _, z in islice(votes.ascend(objective, start, np.asarray), 3)]
+    points = [z for _, z in islice(weighted_votes.ascend(objective, start, np.asarray), 3)]
     assert np.linalg.norm(points[1] - top) > 0.1  # a short first step
     np.testing.assert_allclose(points[2], top)  # all curvatures are equal
 
@@ -90,7 +90,7 @@ def test_the_second_step_of_an_ascent_has_the_length_of_the_curvature(rng):
 def test_simplex_projection(rng):
     for _ in range(20):
         v = rng.standard_normal(6)
-        found = votes.to_simplex(v)
+        found = weighted_votes.to_simplex(v)
         np.testing.assert_allclose(found.sum(), 1, rtol=1e-12)
         assert (found >= 0).all()
         others = rng.dirichlet(np.ones(6), 200)
