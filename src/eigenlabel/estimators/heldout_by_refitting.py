@@ -86,6 +86,38 @@ def heldout_scores(
     return out
 
 
+def covering_folds(folds: Iterable[tuple[Any, Any]], n: int, cv: Any) -> list[tuple[Ints, Ints]]:
+    """Return the training and test positions of folds that test each of n samples once.
+
+    Parameters
+    ----------
+    folds : iterable of pairs
+        The training and test rows: positions, which may count from the end, or masks.
+    n : int
+        The number of samples.
+    cv : object
+        What the user passed as folds, for the messages.
+
+    Raises
+    ------
+    ValueError
+        If a sample is in the test part of no fold, or of several.
+    """
+    pairs = [(_positions(train, n), _positions(test, n)) for train, test in folds]
+    times = np.bincount(np.concatenate([test for _, test in pairs]), minlength=n)
+    if (times == 0).any():
+        raise ValueError(
+            f"cv={cv!r} leaves sample {int(np.argmax(times == 0))} without held-out scores: its "
+            "test parts must cover all samples."
+        )
+    if (times > 1).any():
+        raise ValueError(
+            f"cv={cv!r} tests sample {int(np.argmax(times > 1))} {times.max()} times: its test "
+            "parts must not overlap. Use a splitter without repeats."
+        )
+    return pairs
+
+
 def collect_heldout(
     score: Callable[[Ints, Ints], Floats],
     folds: Iterable[tuple[Ints, Ints]],
@@ -108,24 +140,8 @@ def collect_heldout(
         The number of folds that are fitted in parallel.
     cv : object
         What the user passed as folds, for the messages.
-
-    Raises
-    ------
-    ValueError
-        If a sample is in the test part of no fold, or of several.
     """
-    pairs = [tuple(_positions(part, shape[0]) for part in fold) for fold in folds]
-    times = np.bincount(np.concatenate([test for _, test in pairs]), minlength=shape[0])
-    if (times == 0).any():
-        raise ValueError(
-            f"cv={cv!r} leaves samples without held-out scores: its test parts must cover all "
-            "samples."
-        )
-    if (times > 1).any():
-        raise ValueError(
-            f"cv={cv!r} tests sample {int(np.argmax(times > 1))} {times.max()} times: its test "
-            "parts must not overlap. Use a splitter without repeats."
-        )
+    pairs = covering_folds(folds, shape[0], cv)
     found = Parallel(n_jobs=n_jobs)(delayed(score)(*pair) for pair in pairs)
     out = np.empty(shape)
     for (_, test), scores in zip(pairs, found, strict=True):
@@ -146,6 +162,7 @@ def class_heldout(
     folds: Iterable[tuple[Ints, Ints]],
     target: Any,
     codec: LabelCodec,
+    n_jobs: Any = None,
 ) -> Floats:
     """Return the held-out scores (n, m) of a vector of classes.
 
@@ -162,12 +179,15 @@ def class_heldout(
         The classes of the samples.
     codec : LabelCodec
         The form of y.
+    n_jobs : int or None, default=None
+        The number of folds that are fitted in parallel.
     """
     m = len(codec.classes)
     out = np.full((len(target), 1 if codec.kind == "binary" else m), np.nan)
-    for train, test in folds:
-        if m == 1 or len(np.unique(target[train])) > 1:
-            out[test] = class_scores(*score(train, test), codec.classes)
+    pairs = [pair for pair in folds if m == 1 or len(np.unique(target[pair[0]])) > 1]
+    found = Parallel(n_jobs=n_jobs)(delayed(score)(*pair) for pair in pairs)
+    for (_, test), (scores, seen) in zip(pairs, found, strict=True):
+        out[test] = class_scores(scores, seen, codec.classes)
     return out
 
 
