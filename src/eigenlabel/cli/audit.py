@@ -10,6 +10,13 @@ import numpy as np
 from sklearn.pipeline import make_pipeline
 
 from eigenlabel import SharedSubspaceClassifierCV, report
+from eigenlabel.cli.data_files import (
+    add_data_options,
+    check_output,
+    dense,
+    read_data,
+    reader_options,
+)
 from eigenlabel.cli.label_errors import (
     EXPLANATION,
     ON_PAGE,
@@ -22,13 +29,6 @@ from eigenlabel.cli.label_errors import (
 from eigenlabel.cli.messages import print_notes
 from eigenlabel.cli.options import Command, positive
 from eigenlabel.cli.pages import about
-from eigenlabel.cli.reading import (
-    add_data_options,
-    check_output,
-    dense,
-    read_data,
-    reader_options,
-)
 from eigenlabel.cli.tables import format_table
 from eigenlabel.datasets import DataError
 from eigenlabel.datasets.files.atomic import writing

@@ -15,9 +15,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel import __version__, report, thresholds
+from eigenlabel.cli.data_files import dense
 from eigenlabel.cli.label_errors import find_in, suspected_errors
 from eigenlabel.cli.predictions import predict_with, probabilities_with
-from eigenlabel.cli.reading import dense
 from eigenlabel.comparison import summarise
 from eigenlabel.datasets import Dataset
 from eigenlabel.experiment import Protocol, fit_split

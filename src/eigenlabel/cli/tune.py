@@ -9,7 +9,8 @@ from sklearn.pipeline import make_pipeline
 
 from eigenlabel import SharedSubspaceClassifierCV, ThresholdedClassifier, thresholds
 from eigenlabel.cli.bounds import bound_section, describe, measure_bound, tuned_part
-from eigenlabel.cli.models import add_fitting_options, print_fit, train
+from eigenlabel.cli.data_files import check_output, dense
+from eigenlabel.cli.fit_and_predict import add_fitting_options, print_fit, train
 from eigenlabel.cli.options import (
     Command,
     UsageError,
@@ -21,7 +22,6 @@ from eigenlabel.cli.options import (
     share,
 )
 from eigenlabel.cli.pages import model_sections, write_page
-from eigenlabel.cli.reading import check_output, dense
 from eigenlabel.datasets import Dataset
 from eigenlabel.model_selection.scorers import COMPUTABLE
 from eigenlabel.persistence import SavedModel

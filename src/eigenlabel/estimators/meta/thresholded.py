@@ -1,18 +1,21 @@
 """Thresholds for any multi-label classifier that scores."""
 
-import numbers
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from eigenlabel.estimators.base import CALIBRATION
-from eigenlabel.estimators.heldout import check_enough, class_heldout, collect_heldout
+from eigenlabel.estimators.heldout_by_refitting import (
+    check_enough,
+    class_heldout,
+    collect_heldout,
+    covering_folds,
+)
 from eigenlabel.estimators.subspace.many_labels import MANY
-from eigenlabel.inputs.data import check_row_weights, is_estimator, unmasked
+from eigenlabel.inputs.data import is_estimator, unmasked
 from eigenlabel.inputs.fitting import all_or_nothing, available_if
 from eigenlabel.inputs.parameters import (
     CheckedBy,
@@ -22,28 +25,36 @@ from eigenlabel.inputs.parameters import (
     Parameters,
     check_parameters,
 )
+from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.inputs.sklearn_private import take_rows, take_samples
 from eigenlabel.inputs.views import indexable
 from eigenlabel.labels.checks import blank
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.machine import memory_limit, readable
-from eigenlabel.linalg.operators import row_blocks
-from eigenlabel.model_selection.reading import class_scores, score_method, scores_matrix
+from eigenlabel.linalg.operators import is_sparse, row_blocks
+from eigenlabel.model_selection.classifier_scores import (
+    class_scores,
+    has_scores,
+    score_method,
+    scores_matrix,
+)
 from eigenlabel.model_selection.routing import make_router, route_fit
 from eigenlabel.model_selection.search import store_calibration
 from eigenlabel.model_selection.splits import check_folds, draw_aside
 from eigenlabel.thresholds import Rule, Top, Zero, get_rule
-from eigenlabel.thresholds.class_maps import fit_probabilities
+from eigenlabel.thresholds.calibration import fit_probabilities
 from eigenlabel.thresholds.rules import (
+    Decisions,
     check_readable,
     heldout_values,
-    join_decisions,
     reads_probabilities,
     values_for,
 )
 
 ARRAYS = 6  # arrays of samples x labels that exist at once while thresholds are fitted
+# What an earlier fit may have left and a later one does not always set.
+OPTIONAL = ("thresholds_", "oof_scores_", "aside_", "n_features_in_", "feature_names_in_")
 
 
 def _check_scores(model: "ThresholdedClassifier") -> None:
@@ -58,9 +69,11 @@ def _check_scores(model: "ThresholdedClassifier") -> None:
 
 def _check_probabilities(model: "ThresholdedClassifier") -> None:
     """Raise AttributeError if there are no probabilities, neither fitted ones nor own ones."""
-    inner = getattr(model, "estimator_", None)
-    fitted = model.calibration if inner is None else getattr(model, "calibration_", None)
-    if fitted is None and not hasattr(inner or model.estimator, "predict_proba"):
+    if hasattr(model, "estimator_"):
+        inner, calibration = model.estimator_, getattr(model, "calibration_", None)
+    else:
+        inner, calibration = model.estimator, model.calibration
+    if calibration is None and not hasattr(inner, "predict_proba"):
         raise AttributeError(
             f"This {type(model).__name__} has no predict_proba: pass calibration='auto', or a "
             f"classifier that has it. From {MANY} labels on, only the classifier can have it, as "
@@ -137,8 +150,9 @@ class ThresholdedClassifier(
     ``eigenlabel.thresholds`` finds one threshold for each label, and the classifier is fitted
     again to all samples. For a vector y there are no label sets, and the classifier itself decides.
 
-    With the rules "zero" and "top", which need no scores and ignore ``cv``, a sparse y of 10,000
-    labels or more stays sparse, and label sets are decided in pieces of rows.
+    The rules "zero" and "top" are not fitted to scores. With ``calibration=None`` they hold nothing
+    out and ignore ``cv``. With them, a sparse y of 10,000 labels or more stays sparse, nothing is
+    held out, and label sets are decided in pieces of rows.
 
     Held-out scores also become probabilities. For a vector y and for many labels, these are the
     classifier's own if it has ``predict_proba``; if not, held-out scores of a vector y are
@@ -151,8 +165,8 @@ class ThresholdedClassifier(
     (split-conformal prediction). Without it, the rule is fitted to cross-validated scores of all
     samples, and these statements hold approximately.
 
-    The cost is that of the classifier's own fit, times the number of folds plus one; with
-    ``split`` and ``calibration=None``, that of one fit.
+    The cost is that of the classifier's own fit, times the number of folds plus one. It is that of
+    one fit with ``calibration=None`` if ``split`` is used or the rule is "zero" or "top".
 
     Parameters
     ----------
@@ -163,11 +177,11 @@ class ThresholdedClassifier(
         "mixed", one on probabilities ("expected_f1", "costs" or "between"), or a rule with its own
         settings such as ``thresholds.Mixed(weight=0.5)`` or ``thresholds.RiskControl(recall=0.9)``.
     cv : int, splitter, iterable or None, default=5
-        The folds of the held-out scores. An int is a MultilabelStratifiedKFold. None uses the
-        scores of the training samples, as Ji et al. (2010) do, which is optimistic for flexible
-        models.
+        The folds of the held-out scores, which must test every sample once. An int is a
+        MultilabelStratifiedKFold, which needs as many samples. None uses the scores of the training
+        samples, as Ji et al. (2010) do, which is optimistic for flexible models.
     n_jobs : int or None, default=None
-        The number of folds that are fitted in parallel.
+        The number of folds that are fitted in parallel, of a label matrix or a vector.
     calibration : {"auto", "sigmoid", "isotonic"} or None, default="auto"
         How scores become the probabilities of ``predict_proba``, see
         :func:`eigenlabel.thresholds.fit_calibration`. The maps are fitted to ``oof_scores_``. With
@@ -189,7 +203,7 @@ class ThresholdedClassifier(
         The scores that the thresholds and probabilities are fitted to; probabilities if
         ``calibration`` is None and the rule reads them. NaN for samples that are kept aside. The
         attribute is absent for a sparse y of many labels, for a vector y unless its probabilities
-        need them, and for ``split`` with ``calibration=None``.
+        need them, and with ``calibration=None`` for ``split`` and for the rules "zero" and "top".
     aside_ : ndarray of shape (n_aside,), int
         The samples that the thresholds are fitted to, ascending. Only with ``split``.
     calibration_ : Calibration
@@ -220,13 +234,16 @@ class ThresholdedClassifier(
 
     Label sets that contain at least 90% of the true labels of a new sample on average:
 
+    >>> from sklearn.metrics import recall_score
     >>> from eigenlabel import SharedSubspaceClassifierCV
     >>> from eigenlabel.thresholds import RiskControl
     >>> inner = SharedSubspaceClassifierCV()  # has probabilities of its own
     >>> bound = RiskControl(recall=0.9)
     >>> safe = ThresholdedClassifier(inner, strategy=bound, calibration=None, split=0.3)
     >>> safe = safe.set_params(random_state=0).fit(data.X[train], data.Y[train])
-    >>> len(safe.aside_), metrics.recall_samples(data.Y[test], safe.predict(data.X[test])) > 0.85
+    >>> found = safe.predict(data.X[test])
+    >>> recall = recall_score(data.Y[test], found, average="samples", zero_division=1)
+    >>> len(safe.aside_), recall > 0.85
     (150, True)
     """
 
@@ -289,8 +306,9 @@ class ThresholdedClassifier(
         self._rule = get_rule(self.strategy)
         many = self._has_many_labels(y)
         self._codec, Y, observed = _read_labels(y, many)
-        for name in ("thresholds_", "oof_scores_", "aside_"):
-            self.__dict__.pop(name, None)  # from an earlier fit
+        self._check_able()
+        for name in OPTIONAL:
+            self.__dict__.pop(name, None)
         routed = route_fit(self, fit_params, self.estimator)
         params = dict(routed.estimator.fit)
         if params.get("sample_weight") is not None:
@@ -325,20 +343,33 @@ class ThresholdedClassifier(
         )
         return data.take(self.estimator, rest)
 
+    def _check_able(self) -> None:
+        """Raise an error before any fit if the classifier has not the scores that are needed."""
+        if hasattr(self.estimator, "predict_proba"):
+            return
+        if self._codec.multilabel:
+            check_readable(self._rule, self.calibration)
+            score_method(self.estimator)
+        elif self.calibration is not None and not has_scores(self.estimator):
+            raise TypeError(
+                f"{type(self.estimator).__name__} has neither decision_function nor predict_proba: "
+                f"calibration={self.calibration!r} needs scores. Pass calibration=None, or a "
+                "classifier that has one of them."
+            )
+
     def _choose_method(self) -> str | None:
         """Return the method whose values become label sets; None for a vector y."""
         if not self._codec.multilabel:
             return None
         if self.calibration is None and reads_probabilities(self._rule):
-            if not hasattr(self.estimator_, "predict_proba"):
-                check_readable(self._rule, None)
             return "predict_proba"
         return score_method(self.estimator_)
 
     def _collect(self, data: "_Passed", many: bool) -> None:
         """Set ``oof_scores_`` if thresholds or probabilities are fitted to them."""
         if self._codec.multilabel:
-            if many or (hasattr(self, "aside_") and self.calibration is None):
+            fits_rule = not hasattr(self, "aside_") and self._rule_reads_values()
+            if many or (self.calibration is None and not fits_rule):
                 return
             scores = self._collect_scores(data)
         elif self.calibration is not None and not hasattr(self.estimator_, "predict_proba"):
@@ -367,18 +398,23 @@ class ThresholdedClassifier(
             part = take_samples(self.estimator, indexable(data.X), None, rows, train)[0]
             values = self._values(part)
             known, weights = known[rows], None if weights is None else weights[rows]
+        elif not self._rule_reads_values():
+            values = np.zeros(known.shape)
         elif self._method == "predict_proba" and self.calibration is None:
             values = self.oof_scores_
         else:
             values = heldout_values(self._rule, self.oof_scores_, known, weights, self.calibration)
         self.thresholds_ = self._rule.find_thresholds(values, known, weights)
 
+    def _rule_reads_values(self) -> bool:
+        """Return False if the thresholds of the rule do not depend on scores."""
+        return type(self._rule) not in (Zero, Top)
+
     def _has_many_labels(self, y: Any) -> bool:
         """Return True if y stays sparse; raise MemoryError if held-out scores do not fit."""
-        sparse = sp.issparse(y)
-        if not sparse or y.ndim != 2 or y.shape[1] < MANY:
+        if not is_sparse(y) or y.ndim != 2 or y.shape[1] < MANY:
             return False
-        if type(self._rule) in (Zero, Top):
+        if not self._rule_reads_values():
             return True
         (n, m), limit = y.shape, memory_limit()
         needed = ARRAYS * 8.0 * n * m
@@ -411,7 +447,6 @@ class ThresholdedClassifier(
             return self._scores(self.estimator_, data.X)
         X, target = indexable(data.X), np.asarray(unmasked(data.y)).ravel()
         check_enough(np.arange(len(target)))
-        cv = min(self.cv, len(target)) if isinstance(self.cv, numbers.Integral) else self.cv
 
         def score(train: Ints, test: Ints) -> tuple[Any, Any]:
             model = clone(self.estimator)
@@ -419,8 +454,9 @@ class ThresholdedClassifier(
             part = take_samples(model, X, None, test, train)[0]
             return model.decision_function(part), model.classes_
 
-        folds = check_folds(cv).split(X, target, **data.split)
-        return class_heldout(score, folds, target, self._codec)
+        splits = check_folds(self.cv).split(X, target, **data.split)
+        folds = covering_folds(splits, len(target), self.cv)
+        return class_heldout(score, folds, target, self._codec, self.n_jobs)
 
     def predict(self, X: Any) -> Any:
         """Predict the label sets, or the classes if y was a vector.
@@ -442,11 +478,16 @@ class ThresholdedClassifier(
             return self.estimator_.predict(X)
         if len(self.thresholds_) < MANY:
             return self._decide(X)
-        sparse = sp.issparse(X)
-        X = X.tocsr() if sparse else X if hasattr(X, "shape") else np.asarray(X)
+        if is_sparse(X):
+            X = X.tocsr()
+        elif not hasattr(X, "shape"):
+            X = np.asarray(X)
         rows = row_blocks(X.shape[0], len(self.thresholds_))
         take = X.iloc if hasattr(X, "iloc") else X
-        return join_decisions((self._decide(take[piece]) for piece in rows), X.shape[0])
+        joined = Decisions(X.shape[0])
+        for piece in rows:
+            joined.add(self._decide(take[piece]))
+        return joined.join()
 
     def _decide(self, X: Any) -> Any:
         """Return the label sets of some samples."""
