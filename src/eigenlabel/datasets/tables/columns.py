@@ -98,6 +98,10 @@ class RawTable(ABC):
         Whether numbers are stored as numbers. In plain text they are words like any other.
     comma : bool
         Whether numbers may have a decimal comma.
+    position : dict of str to int
+        The position of each column, of tables that :meth:`rename` has named.
+    mixed : bool
+        Whether a column may contain numbers beside words, which makes them words.
     """
 
     path: Any
@@ -108,10 +112,17 @@ class RawTable(ABC):
     index: str | None = None
     typed: bool = True
     comma: bool = False
+    mixed: bool = False
+    position: dict[str, int]
 
     @abstractmethod
     def column(self, name: str) -> Column:
         """Return a column."""
+
+    def rename(self, names: list[str]) -> None:
+        """Give the columns other names, in their order."""
+        self.names = names
+        self.position = {name: j for j, name in enumerate(names)}
 
     def words(self, name: str) -> Words:
         """Return a column as words, as they were written if that is known."""
@@ -269,6 +280,9 @@ def to_column(table: RawTable, name: str, cells: Sequence[Any], rows: Sequence[i
     """
     kinds = [None if cell is None else _kind(cell) for cell in cells]
     first = next(filter(None, kinds), "numbers")
+    if table.mixed and {"words", "numbers"} == set(kinds) - {None}:
+        cells = [_spell(c) if k == "numbers" else c for c, k in zip(cells, kinds, strict=True)]
+        kinds, first = [k and "words" for k in kinds], "words"
     for row, kind in zip(rows, kinds, strict=True):
         if kind not in (None, first):
             raise table.fault(f"{name!r} holds {kind} here, {first} before", row)

@@ -41,9 +41,9 @@ def column_block(
     types: dict[str, str] = {}
     for name in names:
         if like is None:
-            column, kind, values = _new_column(table, name, notes)
+            column, kind, values = new_column(table, name, notes)
         else:
-            column, kind, values = _known_column(table, name, options.strict, like, notes)
+            column, kind, values = known_column(table, name, options.strict, like, notes)
         if column is None:
             continue
         X[:, len(types)], types[name] = column, kind
@@ -52,7 +52,7 @@ def column_block(
     return X[:, : len(types)], categories, types
 
 
-def _new_column(
+def new_column(
     table: RawTable, name: str, notes: list[str]
 ) -> tuple[np.ndarray | None, str, tuple[str, ...]]:
     """Return a column as numbers, its type and its values; None if it names the samples."""
@@ -72,7 +72,7 @@ def _new_column(
     return column, "number", ()
 
 
-def _known_column(
+def known_column(
     table: RawTable, name: str, strict: bool, like: Any, notes: list[str]
 ) -> tuple[np.ndarray, str, tuple[str, ...]]:
     """Return a column that ``like`` has as numbers, its type and its values."""
