@@ -462,7 +462,7 @@ def decide(
 
 
 def join_decisions(parts: Iterable[Any], n: int) -> Any:
-    """Return the decisions about pieces of n rows as one array, sparse if they are sparse.
+    """Return the decisions about pieces of n rows in one form: array, sparse matrix or list.
 
     Dense pieces are copied as they come, so that no more than one of them is held.
     """
@@ -470,9 +470,11 @@ def join_decisions(parts: Iterable[Any], n: int) -> Any:
     first: Any = next(rest, None)
     if first is None:
         raise ValueError("X has no samples, at least 1 is needed.")
-    if first.shape[0] == n:
+    if len(first) == n if isinstance(first, list) else first.shape[0] == n:
         return first
     pieces = chain([first], rest)
+    if isinstance(first, list):
+        return list(chain.from_iterable(pieces))
     if not isinstance(first, np.ndarray):
         return type(first)(sp.vstack(list(pieces), format="csr"))
     joined, start = np.empty((n, *first.shape[1:]), dtype=first.dtype), 0

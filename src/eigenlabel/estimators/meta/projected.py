@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.validation import (
     check_consistent_length,
@@ -13,6 +13,7 @@ from sklearn.utils.validation import (
 
 from eigenlabel.estimators.base import CALIBRATION
 from eigenlabel.estimators.heldout import class_heldout
+from eigenlabel.estimators.label_forms import LabelForms
 from eigenlabel.estimators.meta.dimensions import (
     DimensionScores,
     check_dimensions,
@@ -73,7 +74,7 @@ def _check_probabilities(model: "ProjectedClassifierCV") -> None:
 
 
 class ProjectedClassifierCV(
-    ClassifierMixin,  # type: ignore[misc]
+    LabelForms,
     MetaEstimatorMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):

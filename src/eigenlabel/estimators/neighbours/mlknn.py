@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from eigenlabel.estimators.label_forms import LabelForms
 from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
@@ -34,7 +35,7 @@ SCALED_BY = {  # metrics that are Euclidean after a transformer of scikit-learn
 }
 
 
-class MLkNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MLkNN(LabelForms, BaseEstimator):  # type: ignore[misc]
     """Classify by the labels of the k nearest neighbours (Zhang and Zhou 2007).
 
     For each label, the number of neighbours that have it is compared with the numbers in training,
