@@ -9,7 +9,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigenlabel.datasets.files.errors import show
-from eigenlabel.datasets.tables.columns import Dates, RawTable, Words, factorise
+from eigenlabel.datasets.tables.columns import (
+    BOOLEAN,
+    Dates,
+    RawTable,
+    Words,
+    factorise,
+    find_order,
+    is_absent,
+)
 from eigenlabel.datasets.tables.features import known_column, new_column
 from eigenlabel.datasets.tables.frames import FrameTable
 from eigenlabel.datasets.tables.texts import count_words
@@ -57,11 +65,14 @@ class TableLayout:
         The values of each category.
     vocabulary : dict of str to str
         The words of each text, in one string.
+    orders : dict of str to str
+        What comes first in written dates such as 1/2/2024, "day" or "month".
     """
 
     kinds: dict[str, str]
     categories: dict[str, list[str]] = field(default_factory=dict)
     vocabulary: dict[str, str] = field(default_factory=dict)
+    orders: dict[str, str] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
@@ -120,6 +131,7 @@ def learn_layout(
     kinds: dict[str, str] = {}
     categories: dict[str, list[str]] = {}
     vocabulary: dict[str, str] = {}
+    orders: dict[str, str] = {}
     columns, counts = [], []
     for name in table.names:
         kind = settings.columns.get(name) or _declared(table, name)
@@ -128,7 +140,8 @@ def learn_layout(
         if kind == "text":
             words, found = _learn_words(table, name, settings)
             if not words:
-                notes.append(f"column {name!r} has no word in {settings.min_df} samples: left out")
+                what = f"column {name!r} has" if name else "the texts have"
+                notes.append(f"{what} no word in {settings.min_df} or more samples: left out")
                 kind = "drop"
             else:
                 vocabulary[name] = BETWEEN.join(words)
@@ -141,8 +154,10 @@ def learn_layout(
                 columns.append(values)
                 if kind == "category":
                     categories[name] = known
+                if kind == "date" and isinstance(written := table.column(name), Words):
+                    orders[name] = find_order(written.values) or ""
         kinds[name] = kind
-    layout = TableLayout(kinds, categories, vocabulary)
+    layout = TableLayout(kinds, categories, vocabulary, orders)
     return layout, _join(columns, counts, table.height)
 
 
@@ -204,6 +219,8 @@ def _learn_column(
     if kind is None:
         values, kind, known = new_column(table, name, notes)
         categories = list(known)
+        if kind == "number" and _says_yes_or_no(table.column(name)):
+            kind = "boolean"
     else:
         words = list(_spelled(table, name).values) if kind == "category" else []
         like = TableLayout({name: kind}, {name: words} if kind == "category" else {})
@@ -219,6 +236,13 @@ def _learn_column(
         notes.append(f"column {name!r} has one value only: left out")
         return None, "drop", []
     return values, kind, categories
+
+
+def _says_yes_or_no(column: Any) -> bool:
+    """Return True if the words of a column are yes and no, or true and false."""
+    if not isinstance(column, Words):
+        return False
+    return all(v.strip().lower() in BOOLEAN for v in column.values if not is_absent(v))
 
 
 def _read_column(table: RawTable, name: str, layout: TableLayout) -> np.ndarray:

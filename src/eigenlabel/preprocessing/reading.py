@@ -127,6 +127,11 @@ def read_samples(X: Any) -> Samples:
         raise TypeError("X is a Dask collection: pass X.compute() if it fits in memory.")
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a lazy frame: pass X.collect().")
+    if isinstance(X, (str, dict)):
+        raise TypeError(
+            f"X is a {type(X).__name__}: pass a frame, an array, a sparse matrix or a list of "
+            "texts."
+        )
     X = unmasked(X)
     if is_sparse(X):
         check_sparse(X, "X")
@@ -159,7 +164,7 @@ def _rows(X: Any) -> np.ndarray:
 def _check_numbers(X: Any) -> Matrix:
     """Return a matrix of numbers as an array or CSR matrix of floats that may contain NaN."""
     rules = {"ensure_min_samples": 1, "ensure_all_finite": False, "input_name": "X"}
-    found = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], **rules)
+    found = check_array(X, accept_sparse="csr", dtype=np.float64, **rules)
     values = found.data if is_sparse(found) else found
     if np.isinf(values).any():
         columns = (

@@ -51,18 +51,21 @@ class FrameTable(RawTable):
 
     def declared(self, name: str) -> str | None:
         """Return the kind of column that the type of a column declares, or None."""
-        kind = self._series(name).dtype
+        column = self._series(name)
+        kind = column.dtype
         if kind == nw.Boolean:
             return "boolean"
+        if kind == nw.Object:
+            there, cells = _filled(column)
+            return "boolean" if len(there) and all(isinstance(c, bool) for c in cells) else None
         return "category" if kind in (nw.Categorical, nw.Enum) else None
 
     def _series(self, name: str) -> Any:
         return self.frame[:, self.position[name]]
 
     def _cells(self, name: str, column: Any) -> Column:
-        there = ~np.asarray(column.is_null().to_numpy(), dtype=bool)
-        cells = [cell for cell, known in zip(column.to_list(), there, strict=True) if known]
-        return to_column(self, name, cells, np.flatnonzero(there).tolist())
+        there, cells = _filled(column)
+        return to_column(self, name, cells, there)
 
     def _categories(self, name: str, column: Any) -> Column:
         """Read the few values of a categorical column instead of its many cells."""
@@ -77,6 +80,13 @@ class FrameTable(RawTable):
         new = np.full(len(values) + 1, -1)
         new[used] = words.codes
         return Words(words.values, new[codes])
+
+
+def _filled(column: Any) -> tuple[list[int], list[Any]]:
+    """Return the rows of a column that have a value, and the values."""
+    there = np.flatnonzero(~np.asarray(column.is_null().to_numpy(), dtype=bool)).tolist()
+    cells = column.to_list()
+    return there, [cells[row] for row in there]
 
 
 def _floats(column: Any) -> np.ndarray:
