@@ -23,6 +23,7 @@ from eigenlabel.labels.checks import (
 )
 from eigenlabel.labels.sets import (
     NamedLabels,
+    are_label_sets,
     holds_label_sets,
     label_matrix,
     read_labels,
@@ -214,7 +215,7 @@ class LabelCodec:
             raise ValueError(NO_TARGET)
         if self.kind != "matrix":
             return self._encode_vector(y)
-        if self.sets and not isinstance(y, NamedLabels):
+        if self.sets and are_label_sets(y):
             y = label_matrix(y, self.classes)
         Y = check_label_matrix(y)
         if Y.shape[1] != len(self.classes):

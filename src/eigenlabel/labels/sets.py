@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenlabel.labels.checks import find_missing
+from eigenlabel.labels.checks import find_missing, to_dense
 from eigenlabel.linalg._types import Bools, Floats
 from eigenlabel.linalg.machine import memory_limit, readable
 
@@ -60,6 +60,13 @@ def holds_label_sets(y: Any) -> bool:
     members = [member for cell in there for member in cell]
     words = bool(members) and all(isinstance(member, str) for member in members)
     return words and not set(members) <= {"0", "1"}  # a matrix that was read as text
+
+
+def are_label_sets(y: Any) -> bool:
+    """Return True for label sets where labels are known, so that all of them may be empty."""
+    cells = _cells(y)
+    empty = cells is not None and all(isinstance(c, COLLECTIONS) and not len(c) for c in cells)
+    return empty or holds_label_sets(y)
 
 
 def _cells(y: Any) -> Any:
@@ -143,6 +150,16 @@ def to_label_sets(decisions: Bools, names: Sequence[Any]) -> list[tuple[Any, ...
     return [tuple(found[j] for j in np.flatnonzero(row)) for row in decisions]
 
 
+def predicted_matrix(found: Any, names: Any) -> Any:
+    """Return what ``predict`` of a classifier returned as a dense array.
+
+    Label sets become a label matrix with a column for each of the names.
+    """
+    if isinstance(found, list) and are_label_sets(found):
+        return np.asarray(label_matrix(found, names))
+    return to_dense(found)
+
+
 def compare_sets(y: Any, predicted: Any, names: Any) -> tuple[Any, Any]:
     """Return label sets, or a label matrix, and predictions as matrices with the same columns.
 
@@ -153,7 +170,7 @@ def compare_sets(y: Any, predicted: Any, names: Any) -> tuple[Any, Any]:
 
 
 def _with_others(labels: Any, names: Any) -> Any:
-    if not isinstance(labels, (list, tuple)) and not holds_label_sets(labels):
+    if not are_label_sets(labels):
         Y = labels.toarray() if hasattr(labels, "toarray") else np.asarray(labels)
         return np.column_stack([Y, np.zeros(len(Y))])
     cells = _cells(labels)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenlabel.labels.checks import to_dense
+from eigenlabel.labels.sets import predicted_matrix
 
 METHODS = ("decision_function", "predict_proba")
 
@@ -60,7 +60,7 @@ def _read(estimator: Any, method: str, X: Any, m: int) -> np.ndarray:
 
 def labels_matrix(estimator: Any, X: Any, m: int) -> Any:
     """Return the label sets (n, m) that a classifier predicts, dense."""
-    found = to_dense(estimator.predict(X))
+    found = predicted_matrix(estimator.predict(X), getattr(estimator, "classes_", None))
     return found.reshape(len(found), m) if found.ndim == 1 else found
 
 

@@ -183,7 +183,9 @@ def _join(columns: list[np.ndarray], counts: list[Matrix], n: int) -> Matrix:
     X = np.column_stack(columns) if columns else np.zeros((n, 0))
     if not counts:
         return X
-    return sp.csr_array(sp.hstack([sp.csr_array(X), *counts], format="csr"))
+    joined = sp.csr_array(sp.hstack([sp.csr_array(X), *counts], format="csr"))
+    joined.sort_indices()  # sums over a row have the same order in fit and transform
+    return joined
 
 
 # Kinds of columns

@@ -33,6 +33,7 @@ NUMBERS, VALUES, FEATURES = "numbers", "values", "features"
 GAPS, YEARS, PARTS = "missing values", "years", "parts of dates"
 BY_COLUMN = (NUMBERS, GAPS, YEARS, PARTS, VALUES)
 MANY_LEVELS = 200
+ENOUGH = 100  # samples from which a value of one sample is rare
 
 
 def make_preparation(
@@ -93,7 +94,7 @@ def make_preparation(
         :func:`prepared_views` returns their positions.
     min_frequency : int or "auto", default="auto"
         Values of a category, and months, weekdays and hours, that fewer samples have are rare.
-        "auto" is one in a hundred samples, at least 1 and at most 5.
+        "auto" is 2, or 1 with fewer than 100 samples.
     max_levels : int, default=200
         The number of values of a category, the most frequent ones, that have a column of their own.
 
@@ -240,7 +241,7 @@ def _has_years(days: Floats) -> bool:
 def _least(min_frequency: int | str, n: int) -> int:
     """Return the number of samples below which a value is rare."""
     if min_frequency == "auto":
-        return max(1, min(5, n // 100))
+        return 2 if n >= ENOUGH else 1
     check_number("min_frequency", min_frequency, 1, integer=True)
     return int(min_frequency)
 

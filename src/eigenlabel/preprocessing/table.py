@@ -37,11 +37,10 @@ from eigenlabel.preprocessing.layout import (
     read_layout,
     word_name,
 )
-from eigenlabel.preprocessing.preparation import MANY_LEVELS, make_preparation
+from eigenlabel.preprocessing.preparation import ENOUGH, MANY_LEVELS, make_preparation
 from eigenlabel.preprocessing.reading import Samples, number_names, read_samples
 
 WIDE = 100  # columns of categories from which the result is sparse
-ENOUGH = 100  # samples from which a word must occur twice
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -85,7 +84,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The number of words of each text, those of most samples, that are features.
     min_frequency : int or "auto", default="auto"
         Values of a category with fewer samples have one column together, ``colour=(other)``.
-        "auto" is one in a hundred samples, at least 1 and at most 5.
+        "auto" is 2, or 1 with fewer than 100 samples.
     max_levels : int, default=200
         The number of values of a category, the most frequent ones, that have a column of their
         own. The others have one column together.
