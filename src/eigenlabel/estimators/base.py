@@ -130,7 +130,8 @@ class ScoreClassifier(LabelForms, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> Any:
         """Predict the label sets, or the classes if y was a vector.
 
-        The result is sparse if y was sparse.
+        The result has the form of y: it is sparse if y was sparse, and a list of label sets if y
+        was one.
 
         Parameters
         ----------
@@ -184,7 +185,8 @@ class RuleClassifier(ScoreClassifier):
     def predict(self, X: Any) -> Any:
         """Predict the label sets, or the classes if y was a vector.
 
-        The result is sparse if y was sparse.
+        The result has the form of y: it is sparse if y was sparse, and a list of label sets if y
+        was one.
 
         Parameters
         ----------

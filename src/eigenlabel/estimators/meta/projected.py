@@ -181,7 +181,7 @@ class ProjectedClassifierCV(
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The samples.
         y : array-like or sparse matrix of shape (n_samples, n_labels), or array-like of classes
-            The 0/1 label matrix, or a vector of classes.
+            The 0/1 label matrix, a list of label sets, or a vector of classes.
         **fit_params : dict
             The parameters of the classifier's ``fit``. ``sample_weight`` is passed to the
             classifier and to the projection, if their ``fit`` accepts it, and the weights of the
@@ -301,7 +301,8 @@ class ProjectedClassifierCV(
     def predict(self, X: Any) -> Any:
         """Predict the label sets, or the classes if y was a vector.
 
-        The result is sparse if y was sparse.
+        The result has the form of y: it is sparse if y was sparse, and a list of label sets if y
+        was one.
 
         Parameters
         ----------

@@ -167,7 +167,7 @@ class ThresholdedClassifier(
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The samples.
         y : array-like or sparse matrix of shape (n_samples, n_labels), or array-like of classes
-            The 0/1 label matrix, or a vector of classes.
+            The 0/1 label matrix, a list of label sets, or a vector of classes.
         **fit_params : dict
             The parameters of the classifier's ``fit``, such as ``sample_weight``, which the
             thresholds use too. ``groups`` is passed to the splitter, and to the classifier if its
@@ -320,7 +320,8 @@ class ThresholdedClassifier(
     def predict(self, X: Any) -> Any:
         """Predict the label sets, or the classes if y was a vector.
 
-        The result is sparse if y was sparse.
+        The result has the form of y: it is sparse if y was sparse, and a list of label sets if y
+        was one.
 
         Parameters
         ----------

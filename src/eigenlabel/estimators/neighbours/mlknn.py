@@ -117,7 +117,7 @@ class MLkNN(LabelForms, BaseEstimator):  # type: ignore[misc]
         X : array, sparse matrix or frame of shape (n_samples, n_features)
             The training samples, or their distances (n_samples, n_samples).
         y : array or sparse matrix
-            The 0/1 label matrix (n_samples, n_labels), or a vector of classes.
+            The 0/1 label matrix (n_samples, n_labels), label sets, or a vector of classes.
 
         Returns
         -------
@@ -269,7 +269,7 @@ class MLkNN(LabelForms, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Y : ndarray or sparse matrix of shape (n_samples, n_labels)
-            The label sets, sparse if y was sparse, or a vector of classes if y was one.
+            The label sets in the form of y, or a vector of classes if y was one.
         """
         check_is_fitted(self)
         P = self._probabilities(X)
