@@ -8,10 +8,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin, TransformerMixin
 from sklearn.metrics import accuracy_score
 
-from eigenlabel.inputs.data import check_row_weights, unmasked
+from eigenlabel.inputs.data import unmasked
 from eigenlabel.inputs.fitting import OptionalMethod
 from eigenlabel.inputs.frames import make_frame
 from eigenlabel.inputs.parameters import check_choice
+from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.labels.checks import find_missing, has_missing, is_vector, to_dense
 from eigenlabel.labels.sets import compare_sets, holds_label_sets, label_matrix
 from eigenlabel.metrics import accuracy

@@ -6,7 +6,7 @@ import narwhals as nw
 import numpy as np
 
 from eigenlabel.datasets.dataset import Dataset
-from eigenlabel.datasets.options import TABLE_OPTIONS, remembers
+from eigenlabel.datasets.readers import TABLE_OPTIONS, remembers
 from eigenlabel.datasets.tables.assemble import to_dataset
 from eigenlabel.datasets.tables.columns import (
     MICROSECONDS,
@@ -18,7 +18,7 @@ from eigenlabel.datasets.tables.columns import (
     refusal,
     to_column,
 )
-from eigenlabel.datasets.tables.engines import polars_words
+from eigenlabel.datasets.tables.polars_and_pandas import polars_words
 from eigenlabel.datasets.tables.roles import ColumnOptions
 
 
