@@ -18,7 +18,7 @@ from eigenlabel.inspection.unwrapped_model import (
     unsupported,
     unwrap,
 )
-from eigenlabel.labels.sets import predicted_matrix
+from eigenlabel.labels.label_sets import predicted_matrix
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.operators import row_blocks
 from eigenlabel.model_selection.classifier_scores import as_matrix

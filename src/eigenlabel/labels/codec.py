@@ -21,7 +21,7 @@ from eigenlabel.labels.checks import (
     find_missing,
     is_vector,
 )
-from eigenlabel.labels.sets import (
+from eigenlabel.labels.label_sets import (
     NamedLabels,
     are_label_sets,
     holds_label_sets,

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from eigenlabel.inputs.data import check_scores
 from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.labels.checks import check_label_matrix, check_observed_labels
-from eigenlabel.labels.sets import common_matrices
+from eigenlabel.labels.label_sets import common_matrices
 from eigenlabel.linalg._types import Bools, Floats
 
 Observed: TypeAlias = Bools | None  # (n, m), None if all cells are observed

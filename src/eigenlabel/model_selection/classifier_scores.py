@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from eigenlabel.labels.sets import predicted_matrix
+from eigenlabel.labels.label_sets import predicted_matrix
 
 METHODS = ("decision_function", "predict_proba")
 

@@ -28,6 +28,7 @@ from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg.factors.solution import Shortfall
 from eigenlabel.linalg.statistics import Accumulator, Block, Statistics
 from eigenlabel.preprocessing import ColumnGroups, DocumentFrequencySelector, TablePreparation
+from eigenlabel.preprocessing.column_kinds import TableLayout
 from eigenlabel.preprocessing.encoders import (
     DateParts,
     OneHotLevels,
@@ -36,7 +37,6 @@ from eigenlabel.preprocessing.encoders import (
     name_years,
     years,
 )
-from eigenlabel.preprocessing.layout import TableLayout
 from eigenlabel.preprocessing.preparation import to_dense
 from eigenlabel.thresholds.isotonic import IsotonicCurves
 

@@ -9,7 +9,7 @@ from eigenlabel.preprocessing.rare import (
     drop_rare,
     text_preparation,
 )
-from eigenlabel.preprocessing.table import TablePreparation
+from eigenlabel.preprocessing.table_preparation import TablePreparation
 
 __all__ = [
     "ColumnGroups",

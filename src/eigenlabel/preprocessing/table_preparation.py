@@ -29,7 +29,7 @@ from eigenlabel.inputs.warning import warn
 from eigenlabel.linalg._types import Matrix
 from eigenlabel.linalg.machine import memory_limit
 from eigenlabel.linalg.operators import is_sparse
-from eigenlabel.preprocessing.layout import (
+from eigenlabel.preprocessing.column_kinds import (
     KINDS,
     Settings,
     TableLayout,
@@ -38,7 +38,7 @@ from eigenlabel.preprocessing.layout import (
     word_name,
 )
 from eigenlabel.preprocessing.preparation import ENOUGH, MANY_LEVELS, make_preparation
-from eigenlabel.preprocessing.reading import Samples, number_names, read_samples
+from eigenlabel.preprocessing.sample_forms import Samples, number_names, read_samples
 
 WIDE = 100  # columns of categories from which the result is sparse
 

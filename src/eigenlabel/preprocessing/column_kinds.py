@@ -22,7 +22,7 @@ from eigenlabel.datasets.tables.features import known_column, new_column
 from eigenlabel.datasets.tables.frames import FrameTable
 from eigenlabel.datasets.tables.texts import count_words
 from eigenlabel.linalg._types import Matrix
-from eigenlabel.preprocessing.reading import infinite
+from eigenlabel.preprocessing.sample_forms import infinite
 
 KINDS = ("number", "boolean", "category", "date", "text", "drop")
 LETTERS = re.compile(r"[^\W\d_]{2,}")

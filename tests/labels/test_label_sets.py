@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from eigenlabel import metrics
 from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.labels.sets import (
+from eigenlabel.labels.label_sets import (
     NamedLabels,
     common_matrices,
     compare_sets,
@@ -94,7 +94,7 @@ def test_bad_label_sets_say_what_to_do():
 
 
 def test_label_sets_of_many_labels_do_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr("eigenlabel.labels.sets.memory_limit", lambda: 100.0)
+    monkeypatch.setattr("eigenlabel.labels.label_sets.memory_limit", lambda: 100.0)
     with pytest.raises(MemoryError, match=r"3 samples and 3 labels need .*sparse_output=True"):
         label_matrix([["a"], ["b"], ["c"]])
 

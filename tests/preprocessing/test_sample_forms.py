@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from eigenlabel.datasets.tables.columns import Dates, Words
-from eigenlabel.preprocessing.reading import read_samples
+from eigenlabel.preprocessing.sample_forms import read_samples
 
 
 def test_numbers_are_a_matrix():

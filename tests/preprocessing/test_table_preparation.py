@@ -197,7 +197,7 @@ def test_sparse_output():
 
 
 def test_a_dense_result_that_does_not_fit_raises_an_error(monkeypatch):
-    monkeypatch.setattr("eigenlabel.preprocessing.table.memory_limit", lambda: 1000.0)
+    monkeypatch.setattr("eigenlabel.preprocessing.table_preparation.memory_limit", lambda: 1000.0)
     with pytest.raises(MemoryError, match="pass sparse_output=True"):
         TablePreparation(sparse_output=False).fit_transform(frame_of(survey(30)[0]))
 

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from eigenlabel.preprocessing.layout import Settings, learn_layout, read_layout, word_name
-from eigenlabel.preprocessing.reading import read_samples
+from eigenlabel.preprocessing.column_kinds import Settings, learn_layout, read_layout, word_name
+from eigenlabel.preprocessing.sample_forms import read_samples
 from forms import dense
 
 COMMENTS = [f"the {a} was {b} today" for a in ("food", "room", "staff") for b in ("good", "bad")]
