@@ -3,6 +3,7 @@
 import numpy as np
 
 from eigenlabel import catalogue
+from eigenlabel.reproduce import get_table
 
 
 def powers(first, last):
@@ -22,6 +23,13 @@ def test_the_candidates_are_those_of_the_paper():
     for name, expected in grids.items():
         for found, values in zip(catalogue.make(name).param_grid.values(), expected, strict=True):
             np.testing.assert_allclose(found, values)
+
+
+def test_the_first_and_the_last_sets_are_apart_as_in_the_paper():
+    first, last = (get_table(f"kdd-table{number}") for number in (3, 4))
+    assert set(first.data) == {"Arts", "Business", "Education", "Health"}
+    assert set(last.data) == {"Reference", "Science"}
+    assert last.splits.n_splits == 5
 
 
 def test_thresholds_come_from_training_scores():

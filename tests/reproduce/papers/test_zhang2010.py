@@ -28,6 +28,8 @@ def test_methods_with_gaussian_kernels_tune_every_width():
 def test_the_protocols_are_those_of_the_paper():
     text = get_table("mddm-table5").protocol()
     assert {(d.min_positives, d.min_documents, d.prepare) for d in text.data} == {(50, 5, "none")}
+    assert [d.name for d in text.data] == [f"rcv1-{k}" for k in range(1, 6)]
+    assert [d.options["n_features"] for d in text.data] == [47236] * 3 + [47229, 47235]
     images = get_table("mddm-table3")
     assert (images.splits.kind, images.splits.n_splits) == ("folds", 5)
     assert images.data["Corel5K image annotation"][0].min_positives == 5
