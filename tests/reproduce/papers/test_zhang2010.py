@@ -40,3 +40,19 @@ def test_the_twelve_tables_have_the_order_of_the_paper():
     titles = [get_table(f"mddm-table{n}").title.partition(": ")[2] for n in range(1, 13)]
     tasks = ("web pages", "image annotation", "text")
     assert titles == [f"{task}, {base}" for task in tasks for base in ("MLkNN", "SVM")] * 2
+
+
+def test_linear_svms_have_the_hinge_loss():
+    assert catalogue.zhang_classifier("SVM").estimator.estimator.loss == "hinge"
+    squared = catalogue.make("mddm:PCA+SVM-squared")["classifier"]
+    assert squared.estimator.estimator.loss == "squared_hinge"
+
+
+def test_the_label_kernel_compares_binary_columns():
+    projection = catalogue.zhang_projection("MDDM_p^k")
+    assert projection.label_kernel == "rbf"
+    revisions = {
+        name: catalogue.METHODS[f"mddm:{name}"].revision
+        for name in ("MDDM_p^k+MLkNN", "MDDM_f^k+SVM-rbf", "PCA+SVM", "PCA+MLkNN", "PCA+SVM-rbf")
+    }
+    assert list(revisions.values()) == [2, 2, 2, 1, 1]

@@ -77,13 +77,14 @@ def zhang_projection(name: str) -> Any:
 def zhang_classifier(base: str) -> Any:
     """Return a base classifier of Zhang and Zhou (2010).
 
-    Linear SVMs have one C, tuned by five folds, and decide at zero. The paper does not say how its
-    SVMs decide; its figures suggest zero.
+    Linear SVMs have the hinge loss and one C, tuned by five folds, and decide at zero. The paper
+    does not say how its SVMs decide; its figures suggest zero. It does not name a solver either:
+    here LIBLINEAR solves linear SVMs and LIBSVM Gaussian ones.
 
     Parameters
     ----------
-    base : {"MLkNN", "SVM"}
-        The classifier.
+    base : {"MLkNN", "SVM", "SVM-squared"}
+        The classifier. "SVM-squared" has the squared hinge loss.
 
     Returns
     -------
@@ -98,7 +99,9 @@ def zhang_classifier(base: str) -> Any:
     """
     if base == "MLkNN":
         return MLkNN()
-    return search(OneVsRestClassifier(LinearSVC()), {"estimator__C": COSTS}, "f1_micro")
+    loss = "squared_hinge" if base == "SVM-squared" else "hinge"
+    svm = OneVsRestClassifier(LinearSVC(loss=loss))
+    return search(svm, {"estimator__C": COSTS}, "f1_micro")
 
 
 def _gaussian_svm(projection: Any, label_widths: dict[str, Any]) -> Any:
@@ -140,8 +143,16 @@ METHODS = {
     f"mddm:{name}+{base}{'-rbf' if kernel == 'rbf' else ''}": Recipe(
         partial(_method, name, base, kernel),
         f"{name} and {base}, {kernel} kernels, in the setting of Zhang and Zhou",
+        # Since the first revision the loss of linear SVMs and the label kernel have changed.
+        revision=2 if (base, kernel) == ("SVM", "linear") or name.endswith("^k") else 1,
     )
     for base, kernel, name in product(BASES, ("linear", "rbf"), (*_PROJECTIONS, "ORI"))
+} | {
+    f"mddm:{name}+SVM-squared": Recipe(
+        partial(_method, name, "SVM-squared", "linear"),
+        f"{name} and SVMs with the squared hinge loss, in the setting of Zhang and Zhou",
+    )
+    for name in (*_PROJECTIONS, "ORI")
 }
 
 METRICS = {
