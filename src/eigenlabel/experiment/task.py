@@ -134,7 +134,7 @@ class Fitted(NamedTuple):
     parameters: dict[str, Any] | None = None
 
 
-class Tuning:
+class FirstChoice:
     """A method on the first split as a key of the cache: equal if the choice is the same."""
 
     def __init__(self, state: State, method: Method) -> None:
@@ -145,11 +145,11 @@ class Tuning:
         return hash(self.key)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Tuning) and other.key == self.key
+        return isinstance(other, FirstChoice) and other.key == self.key
 
 
 @lru_cache(maxsize=64)
-def _chosen_on_first(tuning: Tuning) -> dict[str, Any]:
+def _chosen_on_first(tuning: FirstChoice) -> dict[str, Any]:
     """Tune a method on the training samples of the first split, once in a process."""
     state = tuning.state
     found, splits = _prepared(state)
@@ -166,7 +166,7 @@ def _make_model(state: State, name: str) -> tuple[Any, dict[str, Any]]:
     method = next(m for m in state.protocol.methods if m.name == name)
     if not method.tuned_once:
         return method.make(), {}
-    chosen = _chosen_on_first(Tuning(state, method))
+    chosen = _chosen_on_first(FirstChoice(state, method))
     return method.remake(chosen), chosen
 
 
