@@ -25,6 +25,7 @@ from eigenlabel.reproduce import (
     compare,
     get_table,
 )
+from eigenlabel.reproduce.curves import PointTest
 
 Record = dict[str, Any]
 DISTANT = {
@@ -136,11 +137,12 @@ def _print_curves(figure: Curves, records: Sequence[Record], form: str) -> list[
     return sections
 
 
-def _print_tests(figure: Curves, p_values: Mapping[tuple[str, str], float], form: str) -> None:
-    if figure.reference and p_values:
+def _print_tests(figure: Curves, tests: Mapping[tuple[str, str], PointTest], form: str) -> None:
+    if figure.reference and tests:
         against = " at ".join(figure.reference)
-        rows = [(f"{c} at {x}", _number(p)) for (c, x), p in p_values.items()]
-        print(format_table((f"against {against}", "p (Wilcoxon, Holm)"), rows, form) + "\n")
+        rows = [(f"{c} at {x}", _number(t.p), str(t.pairs)) for (c, x), t in tests.items()]
+        header = (f"against {against}", "p (Wilcoxon, Holm)", "pairs")
+        print(format_table(header, rows, form) + "\n")
 
 
 def print_comparison(table: Table, rows: list[Row], form: str) -> None:
@@ -148,14 +150,15 @@ def print_comparison(table: Table, rows: list[Row], form: str) -> None:
     shown = [r for r in rows if r.dataset in table.data]
     print(table.title + "\n")
     header = ("data", "metric", "method", "paper", "ours", "difference")
-    most: dict[str, int] = {}
-    for row in shown:
-        most[row.dataset] = max(row.n, most.get(row.dataset, 0))
-    print(format_table(header, [_row(r, most[r.dataset]) for r in shown], form))
+    print(format_table(header, [_row(table, r) for r in shown], form))
     print()
+    if any(row.ours_std is not None for row in shown):
+        print("± is the standard deviation over runs, or over data sets if they are averaged.\n")
     if any(row.outside for row in shown):
         mark = "\\*" if form == "markdown" else "*"
         print(f"{mark} {DISTANT[table.kind]}\n")
+    elif table.kind == "p-values" and all(row.outside is None for row in shown):
+        print("p-values of fewer pairs than the protocol has are not compared with the paper's.\n")
     elif shown and all(row.outside is None for row in shown):
         print("The spread is unknown: the paper prints none, and we have a single run.\n")
     for remark in (
@@ -166,10 +169,16 @@ def print_comparison(table: Table, rows: list[Row], form: str) -> None:
         print(format_note(remark, form))
 
 
-def _row(row: Row, most: int) -> tuple[str, ...]:
-    """Return the cells of a row; ``most`` is the number of runs behind the other means."""
-    difference = row.difference
-    few = f" ({row.n} of {most} runs)" if row.ours is not None and row.n < most else ""
+def _row(table: Table, row: Row) -> tuple[str, ...]:
+    """Return the cells of a row, with the number of runs if the protocol has more of them."""
+    difference, few = row.difference, ""
+    if row.ours is not None and table.kind != "counts":
+        every = table.n_runs(row.dataset)
+        what = "data sets" if len(table.data[row.dataset]) > 1 else "runs"
+        if table.kind == "p-values":
+            few = f" ({row.n} pairs)" if row.n >= every else f" ({row.n} of {every} pairs)"
+        elif row.n < every:
+            few = f" ({row.n} of {every} {what})"
     mark = "*" if row.outside else ""
     return (
         row.dataset,

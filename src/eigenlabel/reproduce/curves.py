@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,21 @@ from eigenlabel.experiment import Data, Method, Protocol, Splits
 from eigenlabel.reproduce.tables import all_data
 
 Point = tuple[str, str]  # name of a curve, value of the parameter
+
+
+class PointTest(NamedTuple):
+    """Wilcoxon's test of a point against the reference.
+
+    Parameters
+    ----------
+    p : float
+        The p-value, adjusted by Holm's method over the points of a panel.
+    pairs : int
+        The number of pairs that it is from.
+    """
+
+    p: float
+    pairs: int
 
 
 @dataclass(frozen=True)
@@ -149,7 +164,7 @@ class Curves:
                     panels.setdefault(panel, {})[point] = float(np.mean(values))
         return panels
 
-    def tests(self, records: Sequence[dict[str, Any]]) -> dict[str, dict[Point, float]]:
+    def tests(self, records: Sequence[dict[str, Any]]) -> dict[str, dict[Point, PointTest]]:
         """Test each point against the reference by Wilcoxon's test, panel by panel.
 
         Pairs are the splits of the panel's data sets. The p-values of a panel are adjusted by
@@ -162,15 +177,15 @@ class Curves:
 
         Returns
         -------
-        dict of str to dict of (str, str) to float
-            Maps a panel to the p-values of its points. It is empty without a reference.
+        dict of str to dict of (str, str) to PointTest
+            Maps a panel to the tests of its points. It is empty without a reference.
         """
         if self.reference is None:
             return {}
         found, panels = collect(records, self.y), {}
         reference = self.points[self.reference].name
         for panel, group in self.data.items():
-            p_values = {}
+            p_values, counts = {}, {}
             for point, method in self.points.items():
                 pairs = [
                     paired(by_method.get(method.name, {}), by_method.get(reference, {}))
@@ -178,7 +193,10 @@ class Curves:
                 ]
                 a, b = (np.concatenate(side) for side in zip(*pairs, strict=True))
                 if point != self.reference and len(a):
-                    p_values[point] = wilcoxon(a, b)
+                    p_values[point], counts[point] = wilcoxon(a, b), len(a)
             adjusted = holm(list(p_values.values())).tolist()
-            panels[panel] = dict(zip(p_values, adjusted, strict=True))
+            panels[panel] = {
+                point: PointTest(p, counts[point])
+                for point, p in zip(p_values, adjusted, strict=True)
+            }
         return panels
