@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from eigenlabel import report
@@ -12,6 +13,8 @@ from eigenlabel.cli.pages import comparison_sections, write_page
 from eigenlabel.cli.reading import check_output
 from eigenlabel.cli.runs import add_running_options, check_failures, get_records
 from eigenlabel.cli.tables import format_note, format_table
+from eigenlabel.datasets.files.atomic import writing
+from eigenlabel.drawing.axes import import_pyplot
 from eigenlabel.experiment import plan
 from eigenlabel.reproduce import (
     CONTESTS,
@@ -23,11 +26,13 @@ from eigenlabel.reproduce import (
     Table,
     at_hand,
     compare,
+    draw,
     get_table,
 )
 from eigenlabel.reproduce.curves import PointTest
 
 Record = dict[str, Any]
+PLOTS = ("svg", "png", "pdf")
 DISTANT = {
     "figures": "differs from the paper by more than its standard deviation, or by more than ours "
     "if the paper prints none",
@@ -54,6 +59,14 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--splits", type=positive, metavar="N", help="largest number of splits to run"
     )
+    parser.add_argument(
+        "--plot",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="draw the table or figure, beside the published values, to an SVG, PNG or PDF file "
+        "(default: NAME.svg); needs matplotlib",
+    )
     add_running_options(parser)
 
 
@@ -65,6 +78,7 @@ def _reproduce(arguments: argparse.Namespace) -> None:
         raise UsageError("which table? 'eigenlabel reproduce --list' lists them")
     check_output(arguments.report)
     table = _find_table(arguments)
+    plot = _plot_path(arguments.plot, table)
     records: list[Record] = []
     metrics: Sequence[str] = ()
     if not isinstance(table, Table) or table.kind != "counts":
@@ -75,9 +89,35 @@ def _reproduce(arguments: argparse.Namespace) -> None:
             return
         records, metrics = get_records(protocol, folder, arguments), protocol.metrics
     sections = _print_result(table, records, metrics, arguments.format)
+    if plot is not None:
+        _write_plot(draw(table, records), plot)
     if arguments.report and records:
         write_page(table.title, sections, arguments.report, arguments)
     check_failures(records)
+
+
+def _plot_path(given: str | None, table: Table | Contest | Curves) -> str | None:
+    """Return the file of a drawing, or None if none is asked for; raise before the work begins."""
+    if given is None:
+        return None
+    path = given or f"{table.name}.svg"
+    ending = Path(path).suffix.lstrip(".").lower()
+    if ending not in PLOTS:
+        raise UsageError(f"--plot writes files that end in .{', .'.join(PLOTS)}, got {path!r}")
+    if isinstance(table, Table) and table.kind == "counts":
+        raise UsageError(f"{table.name} contains sizes of data sets, which --plot does not draw")
+    import_pyplot("eigenlabel reproduce --plot")
+    check_output(path)
+    return path
+
+
+def _write_plot(figure: Any, path: str) -> None:
+    """Write a drawing and print its path."""
+    kind = Path(path).suffix.lstrip(".").lower()
+    dated = {"metadata": {"Date": None}} if kind == "svg" else {}
+    with writing(path) as stream:
+        figure.savefig(stream, format=kind, dpi=150, **dated)
+    print(f"plot: {path}")
 
 
 def _print_list(form: str) -> None:

@@ -1,7 +1,7 @@
 """Curves of a metric over a parameter, with one method for each point."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +52,9 @@ class Curves:
         Differences from the paper.
     reference : (str, str) or None, default=None
         The point that all other points are tested against. None makes no tests.
+    published : dict of str to dict of str to float, default={}
+        Maps a panel to published values of its curves, from a table of the paper. They are drawn
+        beside the panel.
 
     Examples
     --------
@@ -69,6 +72,7 @@ class Curves:
     splits: Splits
     notes: tuple[str, ...] = ()
     reference: Point | None = None
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def curves(self) -> list[str]:
         """List the names of the curves.
@@ -150,11 +154,7 @@ class Curves:
         dict of str to dict of (str, str) to float
             Maps a panel to the means of its points. Points without records are left out.
         """
-        if self.y == "seconds":
-            records = [
-                {**r, "metrics": {self.y: r["seconds"]["fit"]}} for r in records if "seconds" in r
-            ]
-        found = collect(records, self.y)
+        found = self._values(records)
         panels: dict[str, dict[Point, float]] = {}
         for panel, group in self.data.items():
             for point, method in self.points.items():
@@ -162,6 +162,41 @@ class Curves:
                 values = [np.mean(list(r)) for r in runs if r]
                 if values:
                     panels.setdefault(panel, {})[point] = float(np.mean(values))
+        return panels
+
+    def _values(self, records: Sequence[dict[str, Any]]) -> dict[str, dict[str, dict[int, float]]]:
+        """Return the values of y by data set, method and split."""
+        if self.y == "seconds":
+            records = [
+                {**r, "metrics": {self.y: r["seconds"]["fit"]}} for r in records if "seconds" in r
+            ]
+        return collect(records, self.y)
+
+    def intervals(self, records: Sequence[dict[str, Any]]) -> dict[str, dict[Point, float]]:
+        """Return half the width of the 95% interval of each mean, ``1.96 s / sqrt(n)``.
+
+        Han et al. (2010) define the bounds of their Figure 1 in this way.
+
+        Parameters
+        ----------
+        records : list of dict
+            Records of the figure's protocol.
+
+        Returns
+        -------
+        dict of str to dict of (str, str) to float
+            Maps a panel to the half widths of its points. Panels of several data sets and points
+            of a single split are left out.
+        """
+        found = self._values(records)
+        panels: dict[str, dict[Point, float]] = {}
+        for panel, group in self.data.items():
+            by_method = found.get(group[0].name, {}) if len(group) == 1 else {}
+            for point, method in self.points.items():
+                values = np.array(list(by_method.get(method.name, {}).values()))
+                if len(values) > 1:
+                    width = 1.96 * values.std(ddof=1) / np.sqrt(len(values))
+                    panels.setdefault(panel, {})[point] = float(width)
         return panels
 
     def tests(self, records: Sequence[dict[str, Any]]) -> dict[str, dict[Point, PointTest]]:

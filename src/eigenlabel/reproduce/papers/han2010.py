@@ -30,7 +30,7 @@ from eigenlabel.reproduce.papers.ji2008 import (
     hinge_svm,
     tuned_projection,
 )
-from eigenlabel.reproduce.published_figures import read_figures
+from eigenlabel.reproduce.published_figures import read_figures, values_by_method
 from eigenlabel.reproduce.steps import LabelLDA, OwnFeature
 from eigenlabel.reproduce.tables import Table, unavailable
 
@@ -106,6 +106,10 @@ def _correlation() -> Curves:
         data={name: YAHOO[name] for name in ("Education", "Science")},
         splits=FIVE_SPLITS,
         notes=("NUS-6 and NUS-16 are not available.",),
+        published={
+            name: values_by_method("han2010", "mtsda-table2", "auc", name)
+            for name in ("Education", "Science")
+        },
     )
 
 

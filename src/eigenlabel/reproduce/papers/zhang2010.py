@@ -27,6 +27,7 @@ from eigenlabel.experiment.methods import Recipe
 from eigenlabel.experiment.tuning import LastFits, search
 from eigenlabel.reproduce.curves import Curves
 from eigenlabel.reproduce.paper import Paper
+from eigenlabel.reproduce.published_figures import values_by_method
 from eigenlabel.reproduce.steps import AtDimensionOfMDDM, AtShare, OnGaussianKernel
 from eigenlabel.reproduce.tables import Table
 
@@ -239,6 +240,13 @@ FIGURE_TASKS = {
 }
 
 
+def _losses(task: str, base: str) -> dict[str, float]:
+    """Return the published Hamming losses at the dimension of MDDM, Tables I to VI."""
+    number = 1 + list(product(TASKS, BASES)).index((task, base))
+    dataset = DATASETS[task]
+    return values_by_method("zhang2010", f"mddm-table{number}", "hamming_loss", dataset)
+
+
 def _dimensions(number: int, base: str, word: str) -> Curves:
     """Describe a panel of Figure 2 (ML-kNN) or Figure 3 (SVM)."""
     task, shares = FIGURE_TASKS[word]
@@ -265,6 +273,7 @@ def _dimensions(number: int, base: str, word: str) -> Curves:
             "(footnote 4 of the paper); CCA ends there.",
             "All projections are linear here; the paper has Gaussian kernels for images.",
         ),
+        published={task: _losses(task, base)},
     )
 
 
