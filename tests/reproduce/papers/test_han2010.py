@@ -7,7 +7,7 @@ from eigenlabel import LDA, MtSDA, MtSDACV, catalogue
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.experiment import Data, Method, Protocol, Splits, draw_splits, fit_split
 from eigenlabel.reproduce import get_table
-from eigenlabel.reproduce.steps import LabelLDA
+from eigenlabel.reproduce.paper_estimators import LabelLDA
 
 
 def test_the_protocol_is_that_of_the_paper():

@@ -21,6 +21,7 @@ from eigenlabel.experiment import Method
 from eigenlabel.experiment.methods import Recipe
 from eigenlabel.reproduce.curves import Curves
 from eigenlabel.reproduce.paper import Paper
+from eigenlabel.reproduce.paper_estimators import LabelLDA, OwnFeature
 from eigenlabel.reproduce.papers.ji2008 import (
     BEYOND,
     BUSINESS,
@@ -31,7 +32,6 @@ from eigenlabel.reproduce.papers.ji2008 import (
     tuned_projection,
 )
 from eigenlabel.reproduce.published_figures import read_figures, values_by_method
-from eigenlabel.reproduce.steps import LabelLDA, OwnFeature
 from eigenlabel.reproduce.tables import Table, unavailable
 
 CITATION = "Han et al. (AAAI 2010)"
