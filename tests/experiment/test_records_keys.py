@@ -11,7 +11,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from eigenlabel import KGHA, PCA, SharedSubspaceClassifier, catalogue
+from eigenlabel import KGHA, PCA, ASOClassifier, SharedSubspaceClassifier, catalogue
 from eigenlabel.datasets import save_npz
 from eigenlabel.experiment import Data, Method, Splits, plan
 from eigenlabel.experiment import records as keys_module
@@ -105,3 +105,11 @@ def test_a_revision_of_a_method_has_a_key_of_its_own(monkeypatch):
     assert fingerprint(protocol, data, method) != first
     monkeypatch.setitem(catalogue.METHODS, "MLkNN", replace(recipe, about="other words"))
     assert fingerprint(protocol, data, method) == first
+
+
+def test_parameters_that_came_later_are_not_in_keys_by_default():
+    described = keys_module._describe(ASOClassifier(1.0))
+    assert "kernel" not in described
+    assert "gamma" not in described
+    assert "kernel='rbf'" in keys_module._describe(ASOClassifier(kernel="rbf"))
+    assert "kernel='linear'" in keys_module._describe(SharedSubspaceClassifier())

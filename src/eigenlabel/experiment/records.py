@@ -69,11 +69,16 @@ def _describe_splits(splits: Splits) -> list[Any]:
     return [splits.kind, folds, splits.train_size]
 
 
+# Parameters of a class that came after its first records.
+LATER = {"ASOClassifier": ("kernel", "gamma", "degree", "coef0", "kernel_params")}
+
+
 def _came_later(estimator: Any, name: str, parameters: Mapping[str, Any]) -> bool:
-    """Return True for a default value of ``calibration``, which recorded runs do not contain."""
+    """Return True for a default value of a parameter that recorded runs do not contain."""
     prefix, _, last = name.rpartition("__")
     owner = parameters.get(prefix, estimator)
-    if last != "calibration" or not type(owner).__module__.startswith("eigenlabel."):
+    later = ("calibration", *LATER.get(type(owner).__name__, ()))
+    if last not in later or not type(owner).__module__.startswith("eigenlabel."):
         return False
     default = inspect.signature(type(owner)).parameters[last].default
     return bool(parameters[name] == default)
