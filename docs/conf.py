@@ -88,6 +88,10 @@ sphinx_gallery_conf = {
     "doc_module": ("eigenlabel",),
     "backreferences_dir": "reference/backreferences",
     "reference_url": {"eigenlabel": None},
+    "subsection_order": [
+        f"../examples/{name}"
+        for name in ("start", "decisions", "inspection", "methods", "large", "experiments")
+    ],
     "within_subsection_order": "FileNameSortKey",
     "remove_config_comments": True,
     "show_memory": False,
