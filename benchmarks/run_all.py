@@ -1,4 +1,4 @@
-"""Run every benchmark and rewrite docs/benchmarks.md and the figures of docs/reproduction.md."""
+"""Run every benchmark; rewrite docs/benchmarks.md and docs/papers/reproduction.md."""
 
 import argparse
 import os
@@ -43,8 +43,8 @@ def main() -> int:
         first = script.read_text().split('"""')[1].strip()
         if script.stem == "bench_reproduction":
             if not quick:
-                _replace_block(DOCS / "reproduction.md", table.strip())
-            table = "In [reproduction](reproduction.md)."
+                _replace_block(DOCS / "papers" / "reproduction.md", table.strip())
+            table = "In [reproduction](papers/reproduction.md)."
         parts[script.stem] = f"{first}\n\n{table.strip()}\n\n```json\n{result.strip()}\n```"
     if not quick:
         _write(
