@@ -2,9 +2,13 @@
 
 import numpy as np
 import pytest
-from sklearn.base import is_classifier
+import scipy.sparse as sp
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import GridSearchCV
 
 from discovery import instances, settled
+from eigenlabel import MDDM, MLkNN, SharedSubspaceClassifier
+from eigenlabel.model_selection import MultilabelStratifiedKFold
 
 NAMES = ["crime", "drama", "western"]
 CLASSIFIERS = [e for e in instances() if is_classifier(e)]
@@ -103,3 +107,82 @@ def test_frames_of_labels_name_the_labels(estimator, library):
     assert model.score(X, frame) == pytest.approx(plain.score(X, Y))
     model.set_output(predict="default")
     assert isinstance(model.predict(X), np.ndarray)
+
+
+def test_frames_of_predictions_have_the_index_of_the_samples():
+    pd = pytest.importorskip("pandas")
+    X, Y = make_data()
+    samples = pd.DataFrame(X, index=range(100, 140))
+    samples.columns = [f"f{j}" for j in range(5)]
+    model = SharedSubspaceClassifier(calibration="auto").fit(samples, as_sets(Y))
+    model.set_output(predict="pandas")
+    found = model.predict(samples)
+    assert found.index.tolist() == list(range(100, 140))
+    assert list(found.columns) == NAMES
+    assert list(model.predict_proba(samples).columns) == NAMES
+    assert clone(model).fit(samples, Y).predict(samples).columns.tolist() == ["0", "1", "2"]
+    sparse = clone(model).fit(samples, sp.csr_array(Y)).predict(samples)
+    np.testing.assert_array_equal(sparse.to_numpy(), found.to_numpy())
+    classes = clone(model).fit(samples, Y[:, 0])
+    assert isinstance(classes.predict(samples), np.ndarray), "a vector stays a vector"
+
+
+def test_the_form_of_transformed_samples_is_set_as_before():
+    pd = pytest.importorskip("pandas")
+    X, Y = make_data()
+    model = SharedSubspaceClassifier().set_output(transform="pandas").fit(X, Y)
+    assert isinstance(model.transform(X), pd.DataFrame)
+    assert isinstance(model.predict(X), np.ndarray)
+    model.set_output(predict="pandas")
+    assert isinstance(model.transform(X), pd.DataFrame)
+    with pytest.raises(ValueError, match="predict must be one of"):
+        model.set_output(predict="numpy")
+    with pytest.raises(TypeError, match="MLkNN has no transform: pass predict"):
+        MLkNN().set_output(transform="pandas")
+
+
+def test_label_sets_that_are_not_observed():
+    X, Y = make_data()
+    sets, cells = as_sets(Y), Y.astype(float)
+    sets[3] = sets[7] = None
+    cells[[3, 7]] = np.nan
+    found = SharedSubspaceClassifier().fit(X, sets).decision_function(X)
+    expected = SharedSubspaceClassifier().fit(X, cells).decision_function(X)
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
+    model = SharedSubspaceClassifier().fit(X, as_sets(Y))
+    known = [i for i in range(40) if i not in (3, 7)]
+    score = model.score(X[known], [sets[i] for i in known])
+    assert model.score(X, sets) == pytest.approx(score)
+
+
+def test_samples_with_unknown_labels_are_not_predicted_correctly():
+    X, Y = make_data()
+    model = SharedSubspaceClassifier().fit(X, as_sets(Y))
+    right = model.predict(X)
+    assert model.score(X, right) == 1.0
+    assert model.score(X, [[*right[0], "musical"], *right[1:]]) == pytest.approx(39 / 40)
+
+
+def test_label_sets_come_in_blocks():
+    X, Y = make_data()
+    sets = as_sets(Y)
+    model = SharedSubspaceClassifier()
+    model.partial_fit(X[:20], sets[:20], classes=NAMES).partial_fit(X[20:], sets[20:])
+    whole = SharedSubspaceClassifier().fit(X, sets)
+    assert model.predict(X) == whole.predict(X)
+
+
+def test_scikit_learn_splits_lists_of_sets():
+    X, Y = make_data()
+    sets = list(map(set, as_sets(Y)))
+    search = GridSearchCV(SharedSubspaceClassifier(), {"beta": [0.1, 1.0]}, cv=2)
+    assert search.fit(X, sets).predict(X) == search.best_estimator_.predict(X)
+    folds = list(MultilabelStratifiedKFold(2).split(X, as_sets(Y)))
+    for found, expected in zip(folds, MultilabelStratifiedKFold(2).split(X, Y), strict=True):
+        np.testing.assert_array_equal(found[1], expected[1])
+
+
+def test_projections_read_label_sets():
+    X, Y = make_data()
+    found = MDDM(n_components=2).fit(X, as_sets(Y)).transform(X)
+    np.testing.assert_allclose(found, MDDM(n_components=2).fit(X, Y).transform(X), rtol=1e-8)

@@ -98,6 +98,15 @@ def test_rare_values_share_a_column(codes, least, most):
         assert [names[j] for j in np.flatnonzero(row)] == one
 
 
+def test_values_with_just_enough_samples_are_not_rare():
+    codes = np.array([0, 0, 1, 1, 2, 3, 4.0])
+    names, places = find_levels(codes, list("abcde"), 2, 9)
+    assert names == ["a", "b", OTHER]
+    assert places.tolist() == [0, 1, 2, 2, 2]
+    names, _ = find_levels(codes, list("abcde"), 1, 3)
+    assert names == ["a", "b", "c", OTHER]
+
+
 def test_unknown_positions_are_zero_everywhere():
     encoder = OneHotLevels([["a", "b"]], [np.array([0, 1])], sparse=True)
     found = encoder.transform([[-1.0], [2.0], [0.5], [np.nan], [1.0]])

@@ -236,3 +236,15 @@ def test_each_value_of_a_category_becomes_a_column():
     np.testing.assert_allclose(out[:, 0], np.array([-1, 1, 0]) * np.sqrt(1.5))
     with pytest.raises(ValueError, match="kind must be one of"):
         make_preparation("tidy", X)
+
+
+def test_numbers_that_are_missing_together_share_a_column():
+    X = np.arange(24.0).reshape(6, 4)
+    X[1, :2] = np.nan
+    X[[1, 4], 2] = np.nan
+    make = make_preparation("auto", X).fit(X)
+    names = make.get_feature_names_out(["a", "b", "c", "d"]).tolist()
+    assert names == ["a", "b", "c", "d", "a is missing", "c is missing"]
+    assert make.transform(X)[:, 4:].T.tolist() == [[0, 1, 0, 0, 0, 0], [0, 1, 0, 0, 1, 0]]
+    X[:, 2] = np.nan
+    assert make_preparation("auto", X).fit_transform(X).shape == (6, 5), "all are missing in c"

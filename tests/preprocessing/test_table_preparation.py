@@ -243,12 +243,13 @@ def test_types_decide_before_content():
             "grade": pd.Categorical([1, 2, 1]),
             "flag": pd.array([True, None, False], dtype="boolean"),
             "mixed": [True, None, False],
+            "words": [1, "n/a", 2.5],
             "count": pd.array([1, None, 3], dtype="Int64"),
             "when": pd.to_datetime(["2024-01-01 10:00", "2024-05-01 12:00", None]),
         }
     )
     prepare = TablePreparation().fit(frame)
-    kinds = ["category", "boolean", "boolean", "number", "date"]
+    kinds = ["category", "boolean", "boolean", "number", "number", "date"]
     assert list(prepare.kinds_.values()) == kinds
     names = prepare.get_feature_names_out().tolist()
     assert {"grade=1", "grade=2", "when: hour=12", "when is missing"} <= set(names)
