@@ -18,7 +18,7 @@ for ax, (table, title, _) in zip(axes, panels, strict=True):
     ax.set_title(title, fontsize=9)
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(True)
-for ax, sign in zip(axes[1:], ("=", "×", "+"), strict=True):
+for ax, sign in zip(axes[1:], ("=", "·", "+"), strict=True):
     ax.annotate(
         sign,
         (0, 0.5),

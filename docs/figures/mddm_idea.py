@@ -23,8 +23,8 @@ for method, colour in ((el.PCA(n_components=1), "tab:red"), (el.MDDM(n_component
         direction,
         color=colour,
         fontsize=12,
-        xytext=(8, 6),
         weight="bold",
+        xytext=(8, 6),
         textcoords="offset points",
     )
 ax.set_aspect("equal")
