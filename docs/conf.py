@@ -68,6 +68,7 @@ plot_html_show_source_link = False
 plot_html_show_formats = False
 plot_formats = [("svg", 100)]
 plot_basedir = str(HERE)
+plot_working_directory = str(HERE.parent)
 plot_rcparams = {
     "font.size": 10,
     "axes.spines.top": False,
