@@ -14,7 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from eigenlabel.estimators.projection.mddm import MDDM
 from eigenlabel.experiment.grid_search import LastFits
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
+from eigenlabel.kernels.factor import factorise_samples
+from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.linalg._types import Floats, Matrix
+from eigenlabel.linalg.directions import without_constants
 
 _widest = LastFits(2)  # projections that AtShare reuses
 
@@ -225,6 +228,91 @@ class AtShare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def _fit(projection: Any, X: Any, y: Any) -> Any:
     return projection.fit(X, y)
+
+
+class LabelLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Linear discriminant analysis on each label by itself, to one dimension.
+
+    The direction of a label is ``(S + reg I)^-1 (mean of its samples - mean of the others)``, with
+    S the total scatter; the within-class scatter has the same direction. It is scaled to
+    ``w'(S + reg I)w = 1``, as in :class:`eigenlabel.LDA` on this label alone. One factorisation
+    serves all labels.
+
+    Parameters
+    ----------
+    reg : float, default=1e-3
+        Ridge that is added to the scatter, at least 0.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_labels, n_features)
+        The direction of each label. It is zero for a label that all samples or none have.
+    """
+
+    def __init__(self, reg: float = 1e-3) -> None:
+        self.reg = reg
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any) -> "LabelLDA":
+        """Find the direction of each label."""
+        factor = factorise_samples(Kernel("linear"), X)
+        T = without_constants(np.asarray(y, dtype=float))
+        C = factor.solve(T, [self.reg / factor.total]).coefficients[0]
+        squared = np.einsum("ij,ij->j", factor.gradient(T) * factor.total, factor.metric(C))
+        W = factor.export(C / np.sqrt(np.where(squared > 0, squared, np.inf)))
+        self.components_ = W.T
+        self._offset = factor.origin @ W
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Return one feature for each label."""
+        check_is_fitted(self)
+        return np.asarray(X @ self.components_.T) - self._offset
+
+
+class OwnFeature(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A binary classifier for each label, on the feature of that label alone.
+
+    Parameters
+    ----------
+    estimator : classifier
+        The binary classifier. It is cloned.
+
+    Attributes
+    ----------
+    estimators_ : list of classifier
+        The fitted classifiers. It has None for a label that all samples or none have.
+    classes_ : ndarray of shape (n_labels,)
+        The columns of the label matrix.
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any) -> "OwnFeature":
+        """Fit each classifier to its column of X and of y."""
+        y = np.asarray(y)
+        self.classes_ = np.arange(y.shape[1])
+        self.estimators_ = [
+            clone(self.estimator).fit(X[:, [j]], t) if t.any() and not t.all() else None
+            for j, t in enumerate(y.T)
+        ]
+        self._constant = np.where(y.any(axis=0), 1.0, -1.0)
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the scores of samples."""
+        check_is_fitted(self)
+        scores = np.tile(self._constant, (len(X), 1))
+        for j, one in enumerate(self.estimators_):
+            if one is not None:
+                scores[:, j] = one.decision_function(X[:, [j]])
+        return scores
+
+    def predict(self, X: Any) -> Any:
+        """Predict label sets: scores above zero."""
+        return (self.decision_function(X) > 0).astype(int)
 
 
 class ViewChoice(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

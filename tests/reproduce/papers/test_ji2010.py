@@ -13,5 +13,15 @@ def test_the_protocol_is_that_of_the_paper():
     assert get_table("mlls-table3").status() == "4 of 6 data sets, 6 of 6 methods"
 
 
+def test_the_last_five_sets_have_tables_of_their_own():
+    for number, run in ((4, "mlls-table4"), (6, "mlls-table4")):
+        table = get_table(f"mlls-table{number}")
+        protocol = table.protocol()
+        assert [d.name for d in protocol.data] == ["Reference", "Science"]
+        assert (protocol.name, protocol.splits.n_splits) == (run, 30)
+        assert table.status() == "2 of 5 data sets, 6 of 6 methods"
+    assert list(get_table("mlls-figure3").data) == ["Arts", "Science"]
+
+
 def test_svm_perf_has_the_cost_of_the_paper():
     assert catalogue.make("SVMperf").estimator.C == 5000
