@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from eigenlabel.inputs.frames import make_frame
 from eigenlabel.inputs.parameters import check_number
-from eigenlabel.inspection.frames import make_frame
 from eigenlabel.inspection.rendering import (
     Rows,
     shorten,

@@ -634,7 +634,7 @@ def decide(
 
 
 class Decisions:
-    """The decisions about pieces of n rows, which become one array, sparse if they are sparse.
+    """The decisions about pieces of n rows, which become one array, sparse matrix or list.
 
     Dense pieces are copied as they come, so that no more than one of them is held.
 
@@ -651,7 +651,7 @@ class Decisions:
 
     def add(self, piece: Any) -> None:
         """Add the decisions about the next rows."""
-        if piece.shape[0] == self._n or not isinstance(piece, np.ndarray):
+        if not isinstance(piece, np.ndarray) or len(piece) == self._n:
             self._pieces.append(piece)
             return
         if self._whole is None:
@@ -668,4 +668,6 @@ class Decisions:
         first = self._pieces[0]
         if len(self._pieces) == 1:
             return first
+        if isinstance(first, list):
+            return [labels for piece in self._pieces for labels in piece]
         return type(first)(sp.vstack(self._pieces, format="csr"))

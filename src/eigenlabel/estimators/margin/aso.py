@@ -213,7 +213,7 @@ class ASOClassifier(ScoreClassifier):
             Training samples. With ``kernel="precomputed"`` it is their kernel matrix of shape
             (n_samples, n_samples).
         y : array-like or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
-            Label matrix of 0 and 1, or a vector of classes.
+            Label matrix of 0 and 1, a list of label sets, or a vector of classes.
 
         Returns
         -------

@@ -152,7 +152,7 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):  # type: ignore[mi
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The samples.
         y : array-like or sparse matrix of shape (n_samples, n_labels), or array-like of classes
-            The 0/1 label matrix, or a vector of classes.
+            The 0/1 label matrix, a list of label sets, or a vector of classes.
         **fit_params : dict
             The parameters of the binary classifier's ``fit``, such as ``sample_weight``, which
             counts in the scoring too; a sample of weight zero is left out. ``groups`` is passed to

@@ -488,7 +488,8 @@ class BaseSharedSubspace(
         Returns
         -------
         labels : {ndarray, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            A 0/1 matrix, sparse if y was sparse; or a vector of classes.
+            A 0/1 matrix, sparse if y was sparse; a list of label sets if y was one; or a vector of
+            classes.
         """
         pieces, n = self._by_rows(X)
         s, joined = self._solved(), Decisions(n)

@@ -129,7 +129,7 @@ PAPER = Paper(
             notes=(
                 BUSINESS,
                 "Ours is the micro-averaged AUC of scores; the paper's figures are nearest to the "
-                "micro-averaged AUC of decided label sets (docs/reproduction.md).",
+                "micro-averaged AUC of decided label sets (docs/papers).",
             ),
         ),
         unavailable(

@@ -204,7 +204,7 @@ NOTES = {
     "image annotation": (
         "The paper's folds are not known; it speaks of 500 features, the data have 499.",
         "The paper says that words with fewer than 50 images were left out; its figures "
-        "come from fewer than 5 (297 labels; see docs/reproduction.md).",
+        "come from fewer than 5 (297 labels; see docs/papers).",
     ),
     "text": (),
 }
