@@ -10,6 +10,11 @@ import eigenlabel
 from eigenlabel import metrics, model_selection, thresholds
 from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits, OnGaussianKernel
 from eigenlabel.estimators.graphs.network import ViewGraphs
+from eigenlabel.estimators.meta.blend.each_label import EachLabel
+from eigenlabel.estimators.meta.blend.forest import LabelForest, Trees
+from eigenlabel.estimators.meta.blend.kernel import KernelSubspace, Presence
+from eigenlabel.estimators.meta.blend.leaderboard import Leaderboard
+from eigenlabel.estimators.meta.blend.similar import NeighbourShares, References, WordRatios
 from eigenlabel.estimators.subspace.grid import Tuning
 from eigenlabel.estimators.subspace.solve import SubspaceSolution
 from eigenlabel.estimators.subspace.stream import Columns, Sample, Stream
@@ -62,6 +67,15 @@ _OURS = (
     DistanceView,
     ViewDistances,
     ViewGraphs,
+    EachLabel,
+    LabelForest,
+    Trees,
+    KernelSubspace,
+    Presence,
+    NeighbourShares,
+    References,
+    WordRatios,
+    Leaderboard,
     Kernel,
     LabelCodec,
     Accumulator,
