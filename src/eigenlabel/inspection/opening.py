@@ -9,10 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.estimators.agreement.fasttag import FastTag
 from eigenlabel.estimators.agreement.kgha import KGHA
+from eigenlabel.estimators.meta.blend.blend import MultilabelBlend
 from eigenlabel.estimators.neighbours.mlknn import MLkNN
 from eigenlabel.estimators.neighbours.tagging import JEC, MBRM
 from eigenlabel.estimators.neighbours.tagprop import TagProp
 from eigenlabel.inputs.warning import ignored
+from eigenlabel.inspection.blends import blend_terms
 from eigenlabel.inspection.linear import (
     Coefficients,
     dual_terms,
@@ -31,8 +33,8 @@ from eigenlabel.model_selection.reading import score_method, scores_matrix
 
 SUPPORTED = (
     "Contributions are defined for linear models (with coef_), for SharedSubspaceClassifier with "
-    "any kernel, SVC of two classes, KGHA, KernelRidgeTagger, FastTag, MLkNN, JEC, MBRM and "
-    "TagProp; inside a "
+    "any kernel, SVC of two classes, KGHA, KernelRidgeTagger, FastTag, MLkNN, JEC, MBRM, TagProp "
+    "and MultilabelBlend; inside a "
     "Pipeline, ThresholdedClassifier, ProjectedClassifierCV, OneVsRestSearchCV, GridSearchCV, "
     "OneVsRestClassifier or MultiOutputClassifier."
 )
@@ -46,6 +48,7 @@ MAKERS: dict[type, Maker] = {
     TagProp: lambda model, space, labels, names: tagprop_terms(model, space.X, labels, names),
     KGHA: kgha_terms,
     FastTag: lambda model, space, labels, _: fasttag_terms(model, space, labels),
+    MultilabelBlend: lambda model, space, labels, _: blend_terms(model, space.X, labels),
 }
 
 
@@ -106,6 +109,8 @@ def count_labels(opened: Opened) -> int:
     for name in ("prior_", "label_shares_", "label_intercept_"):
         if isinstance(model, tuple(MAKERS)) and hasattr(model, name):
             return len(getattr(model, name))
+    if isinstance(model, MultilabelBlend):
+        return int(model.oof_scores_.shape[1])
     if hasattr(model, "eigenlabels_") or isinstance(model, FastTag):
         return len(model.intercept_)
     if is_support_machine(model):

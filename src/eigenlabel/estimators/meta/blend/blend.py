@@ -43,7 +43,12 @@ from eigenlabel.inputs.parameters import (
     check_number,
     check_parameters,
 )
-from eigenlabel.inputs.sklearn_private import routing_enabled, take_rows, take_samples
+from eigenlabel.inputs.sklearn_private import (
+    parallel_block,
+    routing_enabled,
+    take_rows,
+    take_samples,
+)
 from eigenlabel.inputs.views import Views, indexable, is_several
 from eigenlabel.labels.checks import blank, check_observed
 from eigenlabel.labels.codec import LabelCodec
@@ -261,6 +266,15 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
             pairs[name].set_params(**{inner: params.pop(key)})
         super().set_params(**params)
         return self
+
+    def _sk_visual_block_(self) -> Any:
+        """Return the members side by side, for the page that a notebook shows."""
+        shown = dict(getattr(self, "members_", {}))
+        if not shown:
+            named = self.members if isinstance(self.members, (list, tuple)) else [self.members]
+            shown = {str(one): str(one) for one in named if not isinstance(one, tuple)}
+            shown.update(self._pairs())
+        return parallel_block(list(shown), list(shown.values()))
 
     def get_metadata_routing(self) -> Any:
         """Return the requests of the blend itself, its splitter and its members.

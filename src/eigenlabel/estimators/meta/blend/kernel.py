@@ -86,7 +86,9 @@ class KernelSubspace(OwnMember):
         rng = check_random_state(self.random_state)
         scaler = Normalizer() if sp.issparse(data.X) else StandardScaler()
         weighted = {} if sp.issparse(data.X) else {"sample_weight": data.weights}
-        Z = scaler.fit(data.X, **weighted).transform(data.X)
+        # Quotients of float32 values may leave their range.
+        X = data.X.astype(float)
+        Z = scaler.fit(X, **weighted).transform(X)
         target = _target(data)
         rule: Any = Kernel(self.kernel).settle(Z, data.weights).gamma
         rows = rng.permutation(len(data.Y))[: self.n_compared]
@@ -128,7 +130,9 @@ class KernelSubspace(OwnMember):
         return float(model.gamma_)
 
     def _scores(self, X: Any) -> Floats:
-        return np.asarray(self.pipeline_[-1]._scores(self.pipeline_[:-1].transform(X)))
+        return np.asarray(
+            self.pipeline_[-1]._scores(self.pipeline_[:-1].transform(X.astype(float)))
+        )
 
 
 def needs_features(n: int) -> bool:

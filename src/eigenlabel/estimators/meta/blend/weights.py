@@ -151,7 +151,7 @@ def _search(
 
 def equal_point(k: int) -> Floats:
     """Return ``(b, w)`` of equal weights of k members that sum to one."""
-    return np.r_[0.0, np.full(k, 1.0 / k)]
+    return np.append(0.0, np.full(k, 1.0 / k))
 
 
 def fit_shared(cells: BlendCells, intercept: bool = True) -> Floats:
