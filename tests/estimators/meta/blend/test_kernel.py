@@ -3,11 +3,12 @@ import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler, normalize
 
-from eigenlabel import SharedSubspaceClassifierCV
+from eigenlabel import SharedSubspaceClassifierCV, metrics
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.estimators.meta.blend import kernel as module
 from eigenlabel.estimators.meta.blend.kernel import KernelSubspace, Presence
 from eigenlabel.kernels.kernel import Kernel
+from eigenlabel.thresholds import held_out_probabilities
 
 
 @pytest.fixture(scope="module")
@@ -27,16 +28,18 @@ def test_it_is_the_tuned_model_with_the_chosen_bandwidth(kernel, data):
     np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-8)
 
 
-def test_the_bandwidth_is_the_best_of_three(data):
+def test_the_bandwidth_has_the_lowest_held_out_log_loss_of_three(data):
     model = KernelSubspace(random_state=0).fit(data.X, data.Y)
     Z = StandardScaler().fit_transform(data.X)
     rule = Kernel("rbf").settle(Z, None).gamma
-    gammas = [rule / 4, rule, rule * 4]
-    wide = SharedSubspaceClassifierCV(
-        module.ALPHAS, module.BETAS, kernel="rbf", gamma=gammas, calibration=None
-    )
     order = np.random.RandomState(0).permutation(120)
-    assert model.gamma_ == pytest.approx(wide.fit(Z[order], data.Y[order]).gamma_, rel=1e-12)
+    Z, Y = Z[order], data.Y[order]
+    losses = {}
+    for gamma in (rule / 4, rule, rule * 4):
+        one = SharedSubspaceClassifierCV(module.ALPHAS, module.BETAS, kernel="rbf", gamma=gamma)
+        P = held_out_probabilities(one.fit(Z, Y).oof_scores_, Y, method="sigmoid")
+        losses[gamma] = metrics.log_loss(Y, P)
+    assert model.gamma_ == pytest.approx(min(losses, key=losses.get), rel=1e-12)
 
 
 def test_bandwidths_are_compared_on_some_samples(data, monkeypatch):
@@ -48,7 +51,7 @@ def test_bandwidths_are_compared_on_some_samples(data, monkeypatch):
         lambda self, X, y, **k: sizes.append(X.shape[0]) or fit(self, X, y, **k),
     )
     KernelSubspace(n_compared=40, random_state=0).fit(data.X, data.Y)
-    assert sizes == [40, 120]
+    assert sizes == [40, 40, 40, 120]
 
 
 def test_samples_that_cannot_compare_bandwidths_use_the_rule():

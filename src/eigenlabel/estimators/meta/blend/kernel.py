@@ -16,8 +16,12 @@ from eigenlabel.inputs.warning import ignored
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.kernels.meka import MEKA
 from eigenlabel.labels.checks import blank
+from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Floats, Ints, Matrix
 from eigenlabel.linalg.machine import exact_memory, memory_limit
+from eigenlabel.metrics import log_loss
+from eigenlabel.thresholds import held_out_probabilities
+from eigenlabel.thresholds.class_maps import fit_probabilities
 
 SPREAD = (
     4.0  # the bandwidths that are compared: the rule of the kernel, and this times less or more
@@ -92,7 +96,7 @@ class KernelSubspace(OwnMember):
         target = _target(data)
         rule: Any = Kernel(self.kernel).settle(Z, data.weights).gamma
         rows = rng.permutation(len(data.Y))[: self.n_compared]
-        self.gamma_ = self._compare(Z, target, data.weights, rows, float(rule))
+        self.gamma_ = self._compare(Z, data, rows, float(rule))
         steps: list[tuple[str, Any]] = [("scaler", scaler)]
         if needs_features(len(data.Y)):
             meka = MEKA(
@@ -112,27 +116,58 @@ class KernelSubspace(OwnMember):
         self.oof_scores_ = model.oof_scores_
         self.pipeline_ = Pipeline([*steps, ("model", model)])
 
-    def _compare(
-        self, Z: Matrix, target: Any, weights: Floats | None, rows: Ints, rule: float
-    ) -> float:
-        """Return the best bandwidth on some samples, or that of the rule if they are too few."""
-        gammas = [rule / SPREAD, rule, rule * SPREAD]
-        model = SharedSubspaceClassifierCV(
-            ALPHAS, BETAS, kernel=self.kernel, gamma=gammas, calibration=None
-        )
-        try:
-            with ignored(UserWarning):
-                model.fit(
-                    Z[rows], target[rows], sample_weight=None if weights is None else weights[rows]
-                )
-        except ValueError:  # such as a class or a label that these samples lack
-            return rule
-        return float(model.gamma_)
+    def _compare(self, Z: Matrix, data: Training, rows: Ints, rule: float) -> float:
+        """Return the bandwidth with the lowest held-out log-loss on some samples.
+
+        The log-loss follows the bandwidth smoothly; F1 or average precision of few samples do not.
+        If the samples are too few, such as fewer than folds, the bandwidth is that of the rule.
+        """
+        target, Y = _target(data)[rows], data.Y[rows]
+        w = None if data.weights is None else data.weights[rows]
+        truth = blank(Y, None if data.observed is None else data.observed[rows])
+        losses = {}
+        for gamma in (rule, rule / SPREAD, rule * SPREAD):
+            model = SharedSubspaceClassifierCV(
+                ALPHAS, BETAS, kernel=self.kernel, gamma=gamma, calibration=None
+            )
+            try:
+                with ignored(UserWarning):
+                    scores = model.fit(Z[rows], target, sample_weight=w).oof_scores_
+                losses[gamma] = heldout_loss(data.codec, scores, truth, w)
+            except ValueError:
+                return rule
+        return min(losses, key=lambda gamma: losses[gamma])
 
     def _scores(self, X: Any) -> Floats:
         return np.asarray(
             self.pipeline_[-1]._scores(self.pipeline_[:-1].transform(X.astype(float)))
         )
+
+
+def heldout_loss(codec: LabelCodec, scores: Floats, truth: Any, weights: Floats | None) -> float:
+    """Return the log-loss of held-out scores (n, m), calibrated on other samples.
+
+    Parameters
+    ----------
+    codec : LabelCodec
+        The form of y.
+    scores : (n, m) array
+        The held-out scores.
+    truth : (n, m) array
+        The labels, with NaN where a label is not observed.
+    weights : (n,) array or None
+        The sample weights.
+    """
+    if scores.shape != truth.shape:  # some samples lack a class
+        raise ValueError(f"scores have shape {scores.shape}, the label matrix {truth.shape}.")
+    if codec.multilabel:
+        P = held_out_probabilities(scores, truth, weights, method="sigmoid")
+    else:
+        maps = fit_probabilities(codec, scores, truth, weights, method="sigmoid")
+        P = maps.probabilities(scores)
+    known = ~np.isnan(P).any(axis=1)
+    w = None if weights is None else weights[known]
+    return log_loss(truth[known], P[known], sample_weight=w)
 
 
 def needs_features(n: int) -> bool:
