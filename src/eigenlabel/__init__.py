@@ -18,13 +18,14 @@ from eigenlabel.estimators.margin.aso import ASOClassifier
 from eigenlabel.estimators.margin.svm_perf import SVMPerfClassifier
 from eigenlabel.estimators.meta.blend.blend import MultilabelBlend
 from eigenlabel.estimators.meta.dimensions import DimensionsPath, dimensions_path
-from eigenlabel.estimators.meta.per_label import OneVsRestSearchCV
+from eigenlabel.estimators.meta.one_vs_rest_search import OneVsRestSearchCV
 from eigenlabel.estimators.meta.projected import ProjectedClassifierCV
 from eigenlabel.estimators.meta.thresholded import ThresholdedClassifier
+from eigenlabel.estimators.neighbours.jec_and_mbrm import JEC, MBRM
 from eigenlabel.estimators.neighbours.mlknn import MLkNN
-from eigenlabel.estimators.neighbours.tagging import JEC, MBRM
 from eigenlabel.estimators.neighbours.tagprop import TagProp
 from eigenlabel.estimators.projection.cca import CCA
+from eigenlabel.estimators.projection.discriminative_selector import DiscriminativeSelector
 from eigenlabel.estimators.projection.hypergraph import HypergraphSpectral
 from eigenlabel.estimators.projection.lda import LDA
 from eigenlabel.estimators.projection.lpp import LPP
@@ -34,7 +35,6 @@ from eigenlabel.estimators.projection.opls import OPLS
 from eigenlabel.estimators.projection.orthogonal_centroid import OrthogonalCentroid
 from eigenlabel.estimators.projection.pca import PCA
 from eigenlabel.estimators.projection.pls import PLS
-from eigenlabel.estimators.projection.selector import DiscriminativeSelector
 from eigenlabel.estimators.subspace.classifier import SharedSubspaceClassifier
 from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
 from eigenlabel.estimators.views.kernel_sum import KernelSum

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from eigenlabel import MultilabelBlend, SharedSubspaceClassifierCV, Views, metrics
 from eigenlabel.datasets import make_shared_subspace
-from eigenlabel.estimators.meta.blend.combine import log_odds
+from eigenlabel.estimators.meta.blend.blending import log_odds
 from eigenlabel.model_selection import MultilabelStratifiedKFold
 from eigenlabel.persistence import load_model, save_model
 from eigenlabel.thresholds import Mixed, held_out_probabilities, top_labels

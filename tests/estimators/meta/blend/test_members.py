@@ -20,7 +20,7 @@ from eigenlabel.estimators.meta.blend.members import (
 )
 from eigenlabel.estimators.meta.blend.task import Form
 from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.model_selection.reading import scores_matrix
+from eigenlabel.model_selection.classifier_scores import scores_matrix
 
 TABLE = Form(1000, 50, 5, 50.0, False, True, False, False)
 TEXT = Form(1000, 5000, 5, 60.0, True, False, False, False)

@@ -13,25 +13,25 @@ from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, has_fit_parameter
 
 from eigenlabel.estimators.base import CALIBRATION, RuleClassifier, Training, check_training
-from eigenlabel.estimators.heldout import check_enough
-from eigenlabel.estimators.meta.blend.budget import Budget
-from eigenlabel.estimators.meta.blend.combine import (
+from eigenlabel.estimators.heldout_by_refitting import check_enough
+from eigenlabel.estimators.meta.blend.blending import (
     blend_logits,
     fit_mixture,
     log_odds,
     recalibrate,
 )
-from eigenlabel.estimators.meta.blend.fitting import fit_candidates
+from eigenlabel.estimators.meta.blend.budget import Budget
+from eigenlabel.estimators.meta.blend.fitting_members import fit_candidates
 from eigenlabel.estimators.meta.blend.leaderboard import Leaderboard
+from eigenlabel.estimators.meta.blend.leaderboard_rows import HeldOutJudge, rank_members
 from eigenlabel.estimators.meta.blend.members import (
     check_members,
     list_candidates,
     order_candidates,
     read_scores,
 )
-from eigenlabel.estimators.meta.blend.ranking import HeldOutJudge, rank_members
 from eigenlabel.estimators.meta.blend.task import BlendTask
-from eigenlabel.inputs.data import check_data, check_weights, unmasked
+from eigenlabel.inputs.data import check_data, unmasked
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
     POSITIVE,
@@ -43,6 +43,7 @@ from eigenlabel.inputs.parameters import (
     check_number,
     check_parameters,
 )
+from eigenlabel.inputs.sample_weights import check_weights
 from eigenlabel.inputs.sklearn_private import (
     parallel_block,
     routing_enabled,
@@ -57,8 +58,8 @@ from eigenlabel.linalg.heldout import training_rows
 from eigenlabel.model_selection.routing import NO_GROUPS, make_router
 from eigenlabel.model_selection.search import store_calibration
 from eigenlabel.model_selection.splits import list_folds
+from eigenlabel.thresholds.base import Rule
 from eigenlabel.thresholds.calibration import Calibration
-from eigenlabel.thresholds.rule import Rule
 from eigenlabel.thresholds.rules import check_readable, get_rule, top_labels, top_matrix
 
 Params = Callable[[str], dict[str, Any]]

@@ -14,7 +14,7 @@ from eigenlabel.inputs.sklearn_private import take_rows, take_samples
 from eigenlabel.inputs.views import indexable
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Floats
-from eigenlabel.model_selection.reading import score_method, scores_matrix
+from eigenlabel.model_selection.classifier_scores import score_method, scores_matrix
 
 
 class EachLabel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 from sklearn.utils import check_random_state
 
 from eigenlabel.estimators.base import Training
-from eigenlabel.estimators.meta.blend.own import OwnMember
+from eigenlabel.estimators.meta.blend.base import OwnMember
 from eigenlabel.inputs.parameters import COUNT, CheckedBy, Jobs, Number, Parameters
 from eigenlabel.linalg._types import Bools, Floats, Ints, Matrix
 from eigenlabel.linalg.operators import row_blocks

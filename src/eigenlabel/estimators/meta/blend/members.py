@@ -15,11 +15,19 @@ from sklearn.utils.validation import has_fit_parameter
 
 from eigenlabel.estimators.agreement.kgha import KGHA
 from eigenlabel.estimators.base import ScoreClassifier
+from eigenlabel.estimators.meta.blend.base import OwnMember
 from eigenlabel.estimators.meta.blend.each_label import EachLabel
 from eigenlabel.estimators.meta.blend.forest import LabelForest
-from eigenlabel.estimators.meta.blend.kernel import KernelSubspace, Presence, needs_features
-from eigenlabel.estimators.meta.blend.own import OwnMember
-from eigenlabel.estimators.meta.blend.similar import MOST_REFERENCES, NeighbourShares, WordRatios
+from eigenlabel.estimators.meta.blend.kernel_subspace import (
+    KernelSubspace,
+    Presence,
+    needs_features,
+)
+from eigenlabel.estimators.meta.blend.neighbours_and_words import (
+    MOST_REFERENCES,
+    NeighbourShares,
+    WordRatios,
+)
 from eigenlabel.estimators.meta.blend.task import BlendTask, Form
 from eigenlabel.estimators.subspace.base import BaseSharedSubspace
 from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
@@ -28,7 +36,7 @@ from eigenlabel.inputs.sklearn_private import take_rows, take_samples
 from eigenlabel.inputs.warning import ignored
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Floats, Ints
-from eigenlabel.model_selection.reading import class_scores, score_method, scores_matrix
+from eigenlabel.model_selection.classifier_scores import class_scores, score_method, scores_matrix
 
 FLOPS = 5e9  # operations per second of products of matrices, before anything was measured
 STEPS = 2e8  # steps per second of everything else

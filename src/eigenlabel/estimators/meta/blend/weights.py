@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import expit
 
 from eigenlabel.linalg._types import Bools, Floats
-from eigenlabel.thresholds.link import softplus
+from eigenlabel.thresholds.logistic import softplus
 
 # The penalty ``SHRINK / 2`` times the squared distance from equal weights, on the summed log-loss.
 # It matters for some hundred cells of positives and less, where equal weights are steadier.
