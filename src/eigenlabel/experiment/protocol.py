@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from eigenlabel.datasets import DataError
-from eigenlabel.experiment.methods import METHODS, Recipe, configure, make
+from eigenlabel.experiment.methods import Recipe, configure, known_methods, make
 from eigenlabel.inputs.parameters import check_choice, check_number
 from eigenlabel.metrics import METRICS
 from eigenlabel.preprocessing import PREPARATIONS
@@ -114,7 +114,7 @@ class Method:
     @property
     def searched_by(self) -> str:
         """Name of the metric that selects the parameters of a grid."""
-        named = METHODS.get(self._source) if isinstance(self._source, str) else None
+        named = known_methods().get(self._source) if isinstance(self._source, str) else None
         return self.scoring or (named or Recipe).scoring
 
 
