@@ -13,7 +13,7 @@ from _common import finish, seconds
 from eigenlabel import SharedSubspaceClassifier
 from eigenlabel.linalg.factors.krylov import KrylovFactor
 from eigenlabel.linalg.operators import CentredOperator
-from eigenlabel.linalg.sides import dense_memory, factored_memory
+from eigenlabel.linalg.top_subspace import dense_memory, factored_memory
 
 WORDS, LABELS, K = 50, 5, 5  # of a sample; labels predicted
 RIDGE_LABELS = 100  # that one-vs-rest ridge regression is timed on

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from _common import finish, load_yahoo
 from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV, ThresholdedClassifier
-from eigenlabel.estimators.subspace.grid import PAPER_GRID
+from eigenlabel.estimators.subspace.tuning import PAPER_GRID
 from eigenlabel.linalg.machine import peak_memory, reset_peak_memory
 
 SHIFTS = 37  # distinct shifts of the default grid

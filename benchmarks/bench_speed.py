@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from _common import finish, interleaved, load_yahoo, seconds
 from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV
-from eigenlabel.estimators.subspace.grid import PAPER_GRID
+from eigenlabel.estimators.subspace.tuning import PAPER_GRID
 from eigenlabel.model_selection import MultilabelStratifiedKFold
 
 

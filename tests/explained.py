@@ -14,7 +14,7 @@ from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 import eigenlabel as el
-from eigenlabel.model_selection.reading import scores_matrix
+from eigenlabel.model_selection.classifier_scores import scores_matrix
 
 
 def _select(X, y):

@@ -9,7 +9,8 @@ describe it: the files of the package that it visits, the call sites from one fi
 the implicit calls among them. A call is implicit if a reader of the calling file cannot see where
 it goes: the file imports neither the module of the called function, nor a module that defines a
 base class or a protocol of the object whose method is called. A decorator that calls the function
-it decorates does not count.
+it decorates, or a function that it was passed, does not count; a function that a decorator wraps,
+and an attribute behind a descriptor, count as what they stand for.
 """
 
 import argparse
@@ -101,16 +102,16 @@ class Package:
         known = self.imported(caller)
         if self.modules[frame.f_code.co_filename].__name__ in known or _decorates(back, frame):
             return False
-        owner = _owner(frame)
+        owner, name = _called(frame)
         if owner is None:
             return True
-        own, name = self.modules[caller].__name__, frame.f_code.co_name
+        own = self.modules[caller].__name__
         for base in owner.__mro__:
             # A file that defines a base class knows the methods that this class declares.
             if base.__module__ in known or (base.__module__ == own and _declares(base, name)):
                 return False
         return not any(
-            name in _members(protocol)
+            name in _members(protocol) | _members(protocol, property)
             and protocol.__module__ in known | {own}
             and all(hasattr(owner, member) for member in _members(protocol))
             for protocol in self.protocols
@@ -129,9 +130,29 @@ def _homes(thing: Any) -> set[str]:
 
 
 def _decorates(back: FrameType, frame: FrameType) -> bool:
-    """Return True if the calling function is a decorator's, and calls the decorated function."""
-    enclosed = (back.f_locals.get(name) for name in back.f_code.co_freevars)
+    """Return True if the calling function is a decorator's, and calls what it decorates.
+
+    A decorator is a function, or a descriptor, which has the functions as attributes.
+    """
+    enclosed = [back.f_locals.get(name) for name in back.f_code.co_freevars]
+    if back.f_code.co_name == "__get__":
+        enclosed += vars(back.f_locals["self"]).values()
     return any(getattr(value, "__code__", None) is frame.f_code for value in enclosed)
+
+
+def _called(frame: FrameType) -> tuple[type | None, str]:
+    """Return the class and the name of the method that the caller of a frame has written.
+
+    The class is None for a function.
+    """
+    name = frame.f_code.co_name
+    if name == "__get__":
+        model = frame.f_locals[frame.f_code.co_varnames[1]]
+        functions = (v for v in vars(frame.f_locals["self"]).values() if inspect.isfunction(v))
+        names = (f.__name__ for f in functions if hasattr(type(model), f.__name__))
+        return type(model), next(names, name)
+    enclosed = (frame.f_locals.get(free) for free in frame.f_code.co_freevars)
+    return _owner(frame), next((f.__name__ for f in enclosed if inspect.isfunction(f)), name)
 
 
 def _owner(frame: FrameType) -> type | None:
@@ -147,14 +168,17 @@ def _declares(cls: type, name: str) -> bool:
     return name in vars(cls) or name in vars(cls).get("__annotations__", {})
 
 
-def _members(protocol: type) -> set[str]:
-    """Return the methods that a protocol declares; attributes may exist on instances only."""
+def _members(protocol: type, kind: type = Callable) -> set[str]:  # type: ignore[assignment]
+    """Return the methods or properties that a protocol declares.
+
+    Attributes may exist on instances only, therefore properties are not needed to have a protocol.
+    """
     return {
         name
         for base in protocol.__mro__
         if getattr(base, "_is_protocol", False) and base.__module__ != "typing"
         for name, value in vars(base).items()
-        if callable(value) and (not name.startswith("_") or name == "__call__")
+        if isinstance(value, kind) and (not name.startswith("_") or name == "__call__")
     }
 
 

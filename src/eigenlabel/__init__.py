@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from eigenlabel.estimators.margin.aso import ASOClassifier
     from eigenlabel.estimators.margin.svm_perf import SVMPerfClassifier
     from eigenlabel.estimators.meta.dimensions import DimensionsPath, dimensions_path
-    from eigenlabel.estimators.meta.per_label import OneVsRestSearchCV
+    from eigenlabel.estimators.meta.one_vs_rest_search import OneVsRestSearchCV
     from eigenlabel.estimators.meta.projected import ProjectedClassifierCV
     from eigenlabel.estimators.meta.thresholded import ThresholdedClassifier
+    from eigenlabel.estimators.neighbours.jec_and_mbrm import JEC, MBRM
     from eigenlabel.estimators.neighbours.mlknn import MLkNN
-    from eigenlabel.estimators.neighbours.tagging import JEC, MBRM
     from eigenlabel.estimators.neighbours.tagprop import TagProp
     from eigenlabel.estimators.projection.cca import CCA
+    from eigenlabel.estimators.projection.discriminative_selector import DiscriminativeSelector
     from eigenlabel.estimators.projection.hypergraph import HypergraphSpectral
     from eigenlabel.estimators.projection.lda import LDA
     from eigenlabel.estimators.projection.lpp import LPP
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from eigenlabel.estimators.projection.orthogonal_centroid import OrthogonalCentroid
     from eigenlabel.estimators.projection.pca import PCA
     from eigenlabel.estimators.projection.pls import PLS
-    from eigenlabel.estimators.projection.selector import DiscriminativeSelector
     from eigenlabel.estimators.subspace.classifier import SharedSubspaceClassifier
     from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
     from eigenlabel.estimators.views.kernel_sum import KernelSum
@@ -108,14 +108,15 @@ _PLACES = {  # where each name is; modules are imported when they are first used
     "SVMPerfClassifier": "estimators.margin.svm_perf",
     "DimensionsPath": "estimators.meta.dimensions",
     "dimensions_path": "estimators.meta.dimensions",
-    "OneVsRestSearchCV": "estimators.meta.per_label",
+    "OneVsRestSearchCV": "estimators.meta.one_vs_rest_search",
     "ProjectedClassifierCV": "estimators.meta.projected",
     "ThresholdedClassifier": "estimators.meta.thresholded",
+    "JEC": "estimators.neighbours.jec_and_mbrm",
+    "MBRM": "estimators.neighbours.jec_and_mbrm",
     "MLkNN": "estimators.neighbours.mlknn",
-    "JEC": "estimators.neighbours.tagging",
-    "MBRM": "estimators.neighbours.tagging",
     "TagProp": "estimators.neighbours.tagprop",
     "CCA": "estimators.projection.cca",
+    "DiscriminativeSelector": "estimators.projection.discriminative_selector",
     "HypergraphSpectral": "estimators.projection.hypergraph",
     "LDA": "estimators.projection.lda",
     "LPP": "estimators.projection.lpp",
@@ -125,7 +126,6 @@ _PLACES = {  # where each name is; modules are imported when they are first used
     "OrthogonalCentroid": "estimators.projection.orthogonal_centroid",
     "PCA": "estimators.projection.pca",
     "PLS": "estimators.projection.pls",
-    "DiscriminativeSelector": "estimators.projection.selector",
     "SharedSubspaceClassifier": "estimators.subspace.classifier",
     "SharedSubspaceClassifierCV": "estimators.subspace.tuned",
     "KernelSum": "estimators.views.kernel_sum",

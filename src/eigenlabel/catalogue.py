@@ -21,13 +21,13 @@ from eigenlabel.estimators.neighbours.mlknn import MLkNN
 from eigenlabel.estimators.projection.mddm import MDDM
 from eigenlabel.estimators.subspace.classifier import SharedSubspaceClassifier
 from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
+from eigenlabel.experiment.grid_search import LastFits, search
 from eigenlabel.experiment.methods import METHODS, configure, make
 from eigenlabel.experiment.methods import Recipe as Method
-from eigenlabel.experiment.models import chosen_parameters, with_views
-from eigenlabel.experiment.tuning import LastFits, search
+from eigenlabel.experiment.task import chosen_parameters, with_views
+from eigenlabel.reproduce.paper_estimators import AtDimensionOfMDDM, OnGaussianKernel
 from eigenlabel.reproduce.papers import PAPERS
 from eigenlabel.reproduce.papers.zhang2010 import zhang_classifier, zhang_projection
-from eigenlabel.reproduce.steps import AtDimensionOfMDDM, OnGaussianKernel
 
 __all__ = [
     "METHODS",

@@ -87,10 +87,10 @@ def test_an_interrupted_run_reports_what_is_kept(tmp_path, folder, monkeypatch, 
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eigenlabel.cli.runs.run", stop)
+    monkeypatch.setattr("eigenlabel.cli.experiments.run", stop)
     assert run_command("compare", folder / "train.svm", "-o", tmp_path, "--methods", "ridge") == 1
     assert "stopped; finished work is kept" in capsys.readouterr().err
-    monkeypatch.setattr("eigenlabel.cli.models.make_preparation", stop)
+    monkeypatch.setattr("eigenlabel.cli.fit_and_predict.make_preparation", stop)
     for command in ("fit", "tune"):
         assert run_command(command, folder / "train.svm", "-o", tmp_path / "m.skops") == 1
         assert "stopped; nothing was written" in capsys.readouterr().err
@@ -98,7 +98,7 @@ def test_an_interrupted_run_reports_what_is_kept(tmp_path, folder, monkeypatch, 
     def overflow(*_, **__):
         raise MemoryError("no room")
 
-    monkeypatch.setattr("eigenlabel.cli.runs.run", overflow)
+    monkeypatch.setattr("eigenlabel.cli.experiments.run", overflow)
     assert run_command("compare", folder / "train.svm", "-o", tmp_path, "--methods", "ridge") == 1
     assert "eigenlabel: no room" in capsys.readouterr().err
 

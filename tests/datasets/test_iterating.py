@@ -293,7 +293,7 @@ def test_progress_is_shown_on_a_terminal_only(monkeypatch, tty):
 def test_large_files_show_progress(tmp_path, monkeypatch, read, tty, size):
     screen = Terminal(tty)
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr("eigenlabel.datasets.files.opening.WATCHED", size)
+    monkeypatch.setattr("eigenlabel.datasets.files.decompression.WATCHED", size)
     for suffix in ("svm", "svm.gz"):
         path = tmp_path / f"it.{suffix}"
         text = b"0,1 1:1 2:1\n" * 1000

@@ -126,20 +126,6 @@ def test_arguments_are_never_changed(estimator, data):
     np.testing.assert_array_equal(K, before)
 
 
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        (np.zeros(60), "at least one non-zero number"),
-        (-np.ones(60), "Negative values"),
-        (np.full(60, np.nan), "NaN"),
-        (np.ones(59), "sample_weight.shape"),
-    ],
-)
-def test_wrong_weights_raise_an_error(weights, message, data):
-    with pytest.raises(ValueError, match=message):
-        SharedSubspaceClassifier().fit(data.X, data.Y, weights)
-
-
 @pytest.mark.parametrize("scale", [1e-200, 1e-100, 1e100, 1e200])
 def test_values_out_of_range_raise_an_error(scale, data):
     with pytest.raises(ValueError, match="leave the range of floats: rescale X"):

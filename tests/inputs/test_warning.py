@@ -14,7 +14,7 @@ from eigenlabel import (
     SharedSubspaceClassifier,
 )
 from eigenlabel.datasets import make_shared_subspace
-from eigenlabel.estimators.meta import per_label
+from eigenlabel.estimators.meta import one_vs_rest_search
 from eigenlabel.inputs.warning import ignored
 
 DATA = make_shared_subspace(30, 4, 3, random_state=0)
@@ -28,7 +28,7 @@ def test_concurrent_fits_leave_no_warning_filter(model, monkeypatch):
     """The second fit begins inside the first and ends after it."""
     before = list(warnings.filters)
     inside, done = threading.Event(), threading.Event()
-    original = per_label._fit
+    original = one_vs_rest_search._fit
 
     def overlap(*arguments):
         if threading.current_thread() is thread:
@@ -39,7 +39,7 @@ def test_concurrent_fits_leave_no_warning_filter(model, monkeypatch):
             thread.join(60)
         return original(*arguments)
 
-    monkeypatch.setattr(per_label, "_fit", overlap)
+    monkeypatch.setattr(one_vs_rest_search, "_fit", overlap)
     thread = threading.Thread(target=lambda: clone(model).fit(X, DATA.Y))
     thread.start()
     assert inside.wait(60)

@@ -7,12 +7,12 @@ import scipy.sparse as sp
 import helpers
 from conftest import SHAPES, make_matrix
 from eigenlabel.linalg import heldout as module
-from eigenlabel.linalg.factors import exact
+from eigenlabel.linalg.factors import base
 from eigenlabel.linalg.factors.factorise import factorise
 from eigenlabel.linalg.factors.gram import GramFactor
 from eigenlabel.linalg.heldout import SingleFold, is_partition, sort_by_fold
+from eigenlabel.linalg.heldout_small_folds import SmallFolds
 from eigenlabel.linalg.operators import CentredOperator
-from eigenlabel.linalg.small_folds import SmallFolds
 
 SHIFTS = [0.0, 1e-4, 0.1, 2.0, np.inf]
 PAIRS = [(1, 2), (0, 3), (2, 2), (1, 4), (0, 4)]
@@ -68,7 +68,7 @@ def test_exact_scores_equal_refitting(
     X = make_matrix(shape, rng)
     T = np.where(rng.uniform(size=(len(X), 3)) < 0.4, 1.0, -1.0)
     w = rng.uniform(0.5, 2, len(X)) if weighted else None
-    monkeypatch.setattr(exact, "prefers_one_factorisation", lambda *_: kind is SmallFolds)
+    monkeypatch.setattr(base, "prefers_one_factorisation", lambda *_: kind is SmallFolds)
     form = sp.csr_array(X) if sparse else X
     factor = factorise(CentredOperator(form, w, centre), centre, route)
     compare(factor, X, T, k_folds(len(X), 4, rng), w, centre, kind)
@@ -115,7 +115,7 @@ def test_a_feature_of_large_spread_does_not_spoil_small_shifts(rng, monkeypatch,
     # The shift is far below sqrt(eps) of the largest eigenvalue, yet not of the others.
     X = rng.standard_normal((40, 5)) * np.array([1, 1, 1, 1, 1e4])
     T = np.where(rng.uniform(size=(40, 2)) < 0.4, 1.0, -1.0)
-    monkeypatch.setattr(exact, "prefers_one_factorisation", lambda *_: kind is SmallFolds)
+    monkeypatch.setattr(base, "prefers_one_factorisation", lambda *_: kind is SmallFolds)
     folds = [(None, np.arange(k, 40, 8)) for k in range(8)]
     factor = factorise(CentredOperator(X), route="covariance")
     for block in factor.heldout(T, folds, [1e-2, 1.0]):

@@ -7,7 +7,7 @@ import pytest
 from sklearn.model_selection import RepeatedKFold
 
 from eigenlabel import LPP, MLSI, SharedSubspaceClassifier, SharedSubspaceClassifierCV
-from eigenlabel.estimators.subspace import grid, heldout
+from eigenlabel.estimators.subspace import solve, tuning
 from eigenlabel.linalg import machine, operators
 from eigenlabel.linalg.factors.covariance import CovarianceFactor
 from eigenlabel.linalg.factors.gram import LinearGramFactor
@@ -84,8 +84,8 @@ def test_auto_takes_products_before_memory_ends(rng, monkeypatch, shape):
         kinds.append(type(found := original(model, *args)))
         return found
 
-    original = heldout.factorise
-    monkeypatch.setattr(heldout, "factorise", factorise)
+    original = solve.factorise
+    monkeypatch.setattr(solve, "factorise", factorise)
     arrays = 7 + max(1, shape[0] / shape[1])
     room = arrays * 8 * 60**2
     grid = {"alphas": [0.1], "betas": [0.1, 1.0], "cv": 3}
@@ -105,7 +105,7 @@ def test_a_fit_takes_no_more_than_it_states(rng, monkeypatch, shape, kernel):
     plain = SharedSubspaceClassifier(beta=0.0, kernel=kernel)
     assert peak(plain, X, Y) < 5.2 * 8 * p**2  # 0.2 for n x m arrays and the like
     tuned = SharedSubspaceClassifierCV(**SMALL_GRID, kernel=kernel)
-    monkeypatch.setattr(grid, "CHUNK", 2**13)
+    monkeypatch.setattr(tuning, "CHUNK", 2**13)
     folds = [(None, test) for test in np.array_split(np.arange(n), tuned.cv)]
     stated = tuning_arrays(n, d if kernel == "linear" else n, folds)
     stored = tuned.cv if kernel == "linear" and n > 2 * d else 0
@@ -115,7 +115,7 @@ def test_a_fit_takes_no_more_than_it_states(rng, monkeypatch, shape, kernel):
 @pytest.mark.parametrize(("n", "d"), [(240, 200), (200, 240)])
 def test_samples_that_are_tested_often_count_each_time(rng, monkeypatch, n, d):
     monkeypatch.setattr(operators, "BLOCK_BYTES", 2**16)
-    monkeypatch.setattr(grid, "CHUNK", 2**13)
+    monkeypatch.setattr(tuning, "CHUNK", 2**13)
     X, Y = problem(rng, n, d, 12)
     solver, repeats = "covariance" if d < n else "gram", 6
     model = SharedSubspaceClassifierCV(

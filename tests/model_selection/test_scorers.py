@@ -7,8 +7,7 @@ from sklearn.model_selection import cross_val_score
 from eigenlabel import MLkNN, metrics
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.labels.truth import Truth
-from eigenlabel.model_selection.scorers import PrecomputedScores, make_scorer
+from eigenlabel.model_selection.scorers import PrecomputedScores, Truth, make_scorer
 from eigenlabel.thresholds import Zero
 
 N = 12

@@ -6,8 +6,7 @@ from sklearn.metrics import roc_auc_score
 
 from eigenlabel import metrics
 from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.labels.truth import Truth
-from eigenlabel.model_selection.scorers import make_scorer
+from eigenlabel.model_selection.scorers import Truth, make_scorer
 from eigenlabel.model_selection.search import ByFold, ByLabel, Chunk, Pooled, search
 from eigenlabel.thresholds import (
     Costs,

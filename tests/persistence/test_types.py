@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import eigenlabel
-from eigenlabel.persistence.types import TRUSTED, type_names
+from eigenlabel.persistence.types import TRUSTED, refused_types, type_names
 
 
 def test_every_public_estimator_is_trusted():
@@ -30,3 +30,9 @@ def test_functions_that_write_files_are_not_trusted():
 def test_one_name_is_not_a_list_of_names():
     with pytest.raises(TypeError, match="must be a list of classes or names, got the string"):
         type_names("my_rules.Quantile")
+
+
+def test_types_that_nobody_trusts_are_refused():
+    ours = sorted(TRUSTED)[:3]
+    assert refused_types(["z.Strange", *ours, "a.Strange"], set()) == ["a.Strange", "z.Strange"]
+    assert refused_types(["z.Strange", *ours], {"z.Strange"}) == []

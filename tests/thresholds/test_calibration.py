@@ -17,7 +17,7 @@ from eigenlabel.thresholds import (
 )
 from eigenlabel.thresholds.calibration import METHODS
 from eigenlabel.thresholds.logistic import fit_maps, fit_rising_pairs
-from eigenlabel.thresholds.summary import ScoreBins, read_cells
+from eigenlabel.thresholds.score_bins import ScoreBins, read_cells
 
 
 def draw(rng, n, slopes, intercepts, width=1.0):

@@ -4,7 +4,7 @@ import pytest
 import naive
 from eigenlabel.thresholds import isotonic
 from eigenlabel.thresholds.isotonic import fit_curves, has_curve, log_loss, prefer_curves
-from eigenlabel.thresholds.summary import Bins
+from eigenlabel.thresholds.score_bins import Bins
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from eigenlabel.thresholds.logistic import (
     locate,
     product,
 )
-from eigenlabel.thresholds.summary import Bins
+from eigenlabel.thresholds.score_bins import Bins
 
 
 @pytest.fixture

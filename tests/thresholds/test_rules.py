@@ -15,7 +15,7 @@ from eigenlabel.thresholds import (
     get_rule,
     top_labels,
 )
-from eigenlabel.thresholds.curves import cut_thresholds
+from eigenlabel.thresholds.rules import cut_thresholds
 
 
 def f1(hits, predicted, positives):

@@ -12,16 +12,23 @@ from eigenlabel.thresholds import (
     held_out_probabilities,
 )
 from eigenlabel.thresholds.rules import (
+    Decisions,
     check_readable,
     decide,
     heldout_values,
-    join_decisions,
     reads_probabilities,
     values_for,
 )
 
 SCORES = np.array([[0.2, -0.1, 0.5], [-1.0, -2.0, -3.0]])
 Y = np.array([[1, 0, 1], [0, 1, 0]])
+
+
+def joined(pieces, n):
+    decisions = Decisions(n)
+    for piece in pieces:
+        decisions.add(piece)
+    return decisions.join()
 
 
 def test_label_sets_hold_the_positive_scores_by_default():
@@ -48,8 +55,8 @@ def test_classes_are_decided_by_the_highest_score_whatever_the_thresholds():
 def test_pieces_are_joined_in_their_form(make):
     whole = np.arange(12).reshape(4, 3) % 2
     one = make(whole)
-    assert join_decisions([one], 4) is one
-    found = join_decisions(iter([make(whole[:2]), make(whole[2:3]), make(whole[3:])]), 4)
+    assert joined([one], 4) is one
+    found = joined([make(whole[:2]), make(whole[2:3]), make(whole[3:])], 4)
     assert type(found) is type(one)
     np.testing.assert_array_equal(found.toarray() if sp.issparse(found) else found, whole)
 
@@ -88,4 +95,4 @@ def test_a_rule_on_probabilities_needs_a_calibration():
 
 def test_no_pieces_are_refused():
     with pytest.raises(ValueError, match="no samples"):
-        join_decisions([], 0)
+        joined([], 0)

@@ -21,6 +21,9 @@ MODULES = {
         def run_blindly(thing):
             return thing.solve(3)
 
+        def measure(thing):
+            return thing.size + thing.weight
+
         def run_callback(function):
             return function()
     """,
@@ -44,23 +47,55 @@ MODULES = {
             return 2 * x
     """,
     "inner/decorators": """
+        from types import MethodType
+
         def loud(function):
             def changed(x):
                 return function(x)
             return changed
+
+        class Guarded:
+            def __init__(self, function, check):
+                self.function, self.check = function, check
+
+            def __get__(self, model, owner):
+                if model is None:
+                    return self.function
+                self.check(model)
+                return MethodType(self.function, model)
     """,
     "inner/decorated": """
-        from tiny.inner.decorators import loud
+        from tiny.inner.decorators import Guarded, loud
 
         @loud
         def triple(x):
             return 3 * x
+
+        def allow(model):
+            pass
+
+        class Careful:
+            def solve(self, x):
+                return 4 * x
+
+            solve = Guarded(solve, allow)
+
+            @property
+            def size(self):
+                return 1
+
+            @property
+            def weight(self):
+                return 1
     """,
     "inner/protocols": """
         from typing import Protocol
 
         class Solver(Protocol):
             def solve(self, x): ...
+
+            @property
+            def size(self): ...
     """,
     "inner/solvers": """
         from tiny.start.base import Base
@@ -156,6 +191,24 @@ def test_the_call_of_a_decorated_function_is_not_implicit(walks, package):
     assert walk.implicit == []
 
 
+def test_a_descriptor_stands_for_the_method_that_it_guards(walks, package):
+    from tiny.inner.decorated import Careful
+    from tiny.start.api import run_blindly
+
+    walk = walks.trace(package, lambda: run_blindly(Careful()))
+    called = [(c.caller, c.function) for c in walk.calls]
+    assert called[:2] == [("tiny.start.api", "Guarded.__get__"), ("tiny.inner.decorators", "allow")]
+    assert walk.implicit == []
+
+
+def test_a_property_is_known_if_a_protocol_declares_it(walks, package):
+    from tiny.inner.decorated import Careful
+    from tiny.start.api import measure
+
+    walk = walks.trace(package, lambda: measure(Careful()))
+    assert walk.implicit == [("tiny.start.api", "tiny.inner.decorated", "Careful.weight")]
+
+
 def test_the_diagram_has_an_arrow_for_each_pair_of_rooms(walks, package):
     from tiny.inner.solvers import Double
     from tiny.start.api import run
@@ -168,7 +221,7 @@ def test_the_diagram_has_an_arrow_for_each_pair_of_rooms(walks, package):
 @pytest.mark.parametrize(
     ("module", "room"),
     [
-        ("eigenlabel.linalg.factors.exact", "linalg"),
+        ("eigenlabel.linalg.factors.base", "linalg"),
         ("eigenlabel.estimators.subspace.tuned", "estimators.subspace"),
         ("eigenlabel.estimators.base", "estimators"),
         ("eigenlabel", "eigenlabel"),

@@ -1,24 +1,29 @@
-"""The command line: it reads options, calls the library and returns an exit code.
-
-The exit codes are 0 for success, 1 for a failure and 2 for a wrong call.
-"""
+"""The command line: it reads options, calls the library and returns an exit code."""
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 
 from eigenlabel import __version__
-from eigenlabel.cli import audit, compare, datasets, demo, explain, models, report, reproduce
-from eigenlabel.cli.messages import describe
-from eigenlabel.cli.options import Parser, UsageError
+from eigenlabel.cli import (
+    audit,
+    compare,
+    datasets,
+    demo,
+    explain,
+    fit_and_predict,
+    report,
+    reproduce,
+)
+from eigenlabel.cli.exit_codes import FAILURES, SUCCESS, exit_code
+from eigenlabel.cli.options import Parser
 
 COMMANDS = (
     demo.DEMO,
-    models.FIT,
-    models.TUNE,
-    models.PREDICT,
-    models.EVALUATE,
+    fit_and_predict.FIT,
+    fit_and_predict.TUNE,
+    fit_and_predict.PREDICT,
+    fit_and_predict.EVALUATE,
     explain.EXPLAIN,
     audit.AUDIT,
     compare.COMPARE,
@@ -58,24 +63,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parsed.run(parsed)
         if sys.stdout is not None:  # it is None after: eigenlabel ... >&-
             sys.stdout.flush()
-    except SystemExit as stop:  # argparse stops after --help, --version and wrong options
-        return int(stop.code or 0)
-    except BrokenPipeError as error:
-        return _end_of_pipe(error)
-    except KeyboardInterrupt as stopped:
-        kept = str(stopped) or "finished work is kept"
-        print(f"eigenlabel: stopped; {kept}", file=sys.stderr)
-        return 1
-    except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
-        print(f"eigenlabel: {describe(error, parsed)}", file=sys.stderr)
-        return 2 if isinstance(error, UsageError) else 1
-    return 0
-
-
-def _end_of_pipe(error: BrokenPipeError) -> int:
-    """Return the exit code after the reader of a pipe has closed it."""
-    if error.filename is not None:  # a named pipe that is the output file
-        print(f"eigenlabel: {error}", file=sys.stderr)
-    else:  # standard output, for instance in: eigenlabel ... | head
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 1
+    except (SystemExit, KeyboardInterrupt, *FAILURES) as error:
+        return exit_code(error, parsed)
+    return SUCCESS

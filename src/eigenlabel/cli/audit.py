@@ -11,16 +11,16 @@ import scipy.sparse as sp
 from sklearn.pipeline import make_pipeline
 
 from eigenlabel import SharedSubspaceClassifierCV, report
-from eigenlabel.cli.messages import print_notes
-from eigenlabel.cli.options import Command, positive
-from eigenlabel.cli.pages import about
-from eigenlabel.cli.reading import (
+from eigenlabel.cli.data_files import (
     add_data_options,
     check_output,
     dense,
     read_data,
     reader_options,
 )
+from eigenlabel.cli.messages import print_notes
+from eigenlabel.cli.options import Command, positive
+from eigenlabel.cli.pages import about
 from eigenlabel.cli.tables import format_table
 from eigenlabel.datasets import DataError, Dataset
 from eigenlabel.datasets.files.atomic import writing

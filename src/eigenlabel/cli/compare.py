@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from eigenlabel.catalogue import METHODS
+from eigenlabel.cli.data_files import add_data_options, check_output, read_data, reader_options
+from eigenlabel.cli.experiments import add_running_options, check_failures, get_records
 from eigenlabel.cli.messages import print_notes
 from eigenlabel.cli.options import Command, choose, parse_value, positive, words
 from eigenlabel.cli.pages import (
@@ -16,8 +18,6 @@ from eigenlabel.cli.pages import (
     example_sections,
     write_page,
 )
-from eigenlabel.cli.reading import add_data_options, check_output, read_data, reader_options
-from eigenlabel.cli.runs import add_running_options, check_failures, get_records
 from eigenlabel.cli.tables import format_table
 from eigenlabel.comparison import summarise
 from eigenlabel.datasets import Dataset

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from eigenlabel import catalogue, metrics, report
+from eigenlabel.cli.data_files import check_output
 from eigenlabel.cli.options import Command
 from eigenlabel.cli.pages import about
-from eigenlabel.cli.reading import check_output
 from eigenlabel.cli.tables import format_table
 from eigenlabel.datasets import Dataset, load_debtags
 from eigenlabel.inputs.parameters import check_number
@@ -80,7 +80,11 @@ def _demo(arguments: argparse.Namespace) -> None:
 
 def _draw(arguments: argparse.Namespace) -> tuple[Dataset, Ints, Ints]:
     """Return the data, with tags of the training packages only, and the rows of the two parts."""
+    check_number("seed", arguments.seed, 0, integer=True)
     data = load_debtags(min_positives=arguments.min_positives)
+    if not data.Y.shape[1]:  # no tag is that frequent
+        most = load_debtags(min_positives=0).Y.sum(axis=0).max()
+        check_number("min_positives", arguments.min_positives, 0, int(most), integer=True)
     train, test = data.splits["by source"]
     check_number("samples", arguments.samples, 50, len(train), integer=True)
     rng = np.random.default_rng(arguments.seed)

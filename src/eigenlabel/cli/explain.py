@@ -13,11 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenlabel import report
-from eigenlabel.cli.messages import print_notes
-from eigenlabel.cli.options import Command, UsageError, choose, positive
-from eigenlabel.cli.pages import about
-from eigenlabel.cli.predictions import chosen_labels, predict_with
-from eigenlabel.cli.reading import (
+from eigenlabel.cli.data_files import (
     add_data_options,
     check_finite,
     check_output,
@@ -25,12 +21,16 @@ from eigenlabel.cli.reading import (
     read_data,
     reader_options,
 )
+from eigenlabel.cli.messages import print_notes
+from eigenlabel.cli.options import Command, UsageError, choose, positive
+from eigenlabel.cli.pages import about
+from eigenlabel.cli.predictions import chosen_labels, predict_with
 from eigenlabel.datasets import Dataset, iterate
 from eigenlabel.datasets.sample_texts import read_texts
 from eigenlabel.datasets.tables.texts import OF_TEXT, SUFFIX, WORD
 from eigenlabel.inspection import Explanation, explain
+from eigenlabel.inspection.contributions.base import FEATURE
 from eigenlabel.inspection.explanation import label_text
-from eigenlabel.inspection.terms import FEATURE
 from eigenlabel.inspection.words import TextColumn, Tokeniser
 from eigenlabel.persistence import SavedModel, load_model
 from eigenlabel.thresholds import top_labels

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from typing import TextIO
 
-from eigenlabel.cli.reading import READER_OPTIONS
+from eigenlabel.cli.data_files import READER_OPTIONS
 from eigenlabel.inputs.messages import Message, Parameter
 from eigenlabel.inputs.parameters import ParameterError
 

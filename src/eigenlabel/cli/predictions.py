@@ -12,12 +12,12 @@ from typing import Any, TextIO
 import numpy as np
 import scipy.sparse as sp
 
+from eigenlabel.cli.data_files import check_finite
 from eigenlabel.cli.options import UsageError
-from eigenlabel.cli.reading import check_finite
 from eigenlabel.datasets import iterate
 from eigenlabel.datasets.files.atomic import writing
 from eigenlabel.experiment import scores_of
-from eigenlabel.experiment.models import probabilities_of
+from eigenlabel.experiment.task import probabilities_of
 from eigenlabel.inputs.messages import total
 from eigenlabel.persistence import SavedModel
 from eigenlabel.thresholds import top_labels

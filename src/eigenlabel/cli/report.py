@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from eigenlabel.cli.data_files import add_data_options, check_output, read_data, reader_options
 from eigenlabel.cli.options import Command, UsageError
 from eigenlabel.cli.pages import (
     comparison_sections,
@@ -11,7 +12,6 @@ from eigenlabel.cli.pages import (
     evaluated,
     write_page,
 )
-from eigenlabel.cli.reading import add_data_options, check_output, read_data, reader_options
 from eigenlabel.datasets import DataError
 from eigenlabel.experiment import read_records
 from eigenlabel.persistence import load_model

@@ -7,10 +7,10 @@ from typing import Any
 
 from eigenlabel import report
 from eigenlabel.cli.contests import print_contest
+from eigenlabel.cli.data_files import check_output
+from eigenlabel.cli.experiments import add_running_options, check_failures, get_records
 from eigenlabel.cli.options import Command, UsageError, choose, positive, words
 from eigenlabel.cli.pages import comparison_sections, write_page
-from eigenlabel.cli.reading import check_output
-from eigenlabel.cli.runs import add_running_options, check_failures, get_records
 from eigenlabel.cli.tables import format_note, format_table
 from eigenlabel.experiment import plan
 from eigenlabel.reproduce import (

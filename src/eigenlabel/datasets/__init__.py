@@ -5,6 +5,7 @@ from eigenlabel.datasets.debtags import load_debtags
 from eigenlabel.datasets.fetching import fetch
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.forms.arff.reader import load_mulan
+from eigenlabel.datasets.forms.detection import find_form
 from eigenlabel.datasets.forms.hvecs import load_hvecs
 from eigenlabel.datasets.forms.jsonlines.reader import load_jsonlines
 from eigenlabel.datasets.forms.libsvm.reader import load_svmlight
@@ -14,7 +15,7 @@ from eigenlabel.datasets.forms.npz.writer import save_npz
 from eigenlabel.datasets.forms.table import load_table
 from eigenlabel.datasets.forms.xmc import load_xmc
 from eigenlabel.datasets.iterating import iterate
-from eigenlabel.datasets.loading import find_form, load
+from eigenlabel.datasets.loading import load
 from eigenlabel.datasets.registry import data_folder, find, known
 from eigenlabel.datasets.saving import save
 from eigenlabel.datasets.synthetic import make_shared_subspace

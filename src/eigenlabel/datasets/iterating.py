@@ -10,9 +10,10 @@ import numpy as np
 from eigenlabel.datasets.dataset import Dataset
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.files.pipes import pipe_pieces
+from eigenlabel.datasets.forms.detection import find_form
 from eigenlabel.datasets.forms.index import PIECES
-from eigenlabel.datasets.loading import check_options, find_form, load
-from eigenlabel.datasets.options import all_options, remember
+from eigenlabel.datasets.loading import check_options, load
+from eigenlabel.datasets.readers import all_options, remember
 from eigenlabel.inputs.parameters import check_number
 
 

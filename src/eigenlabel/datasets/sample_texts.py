@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from eigenlabel.datasets.forms.detection import find_form
 from eigenlabel.datasets.forms.jsonlines.reader import raw_objects
 from eigenlabel.datasets.forms.table import raw_tables
-from eigenlabel.datasets.loading import check_options, find_form
-from eigenlabel.datasets.options import all_options
+from eigenlabel.datasets.loading import check_options
+from eigenlabel.datasets.readers import all_options
 from eigenlabel.datasets.tables.columns import RawTable
 from eigenlabel.datasets.tables.roles import ColumnOptions, find_roles
 

@@ -13,9 +13,9 @@ from sklearn.base import clone
 
 from eigenlabel.distributed.cluster import beside_another, dask, reduce_tree, workers_memory
 from eigenlabel.estimators.subspace.classifier import SharedSubspaceClassifier
+from eigenlabel.estimators.subspace.coefficients import Domain
 from eigenlabel.estimators.subspace.solve import SubspaceSolution, choose_rank, solve
 from eigenlabel.estimators.subspace.stream import Columns, placed
-from eigenlabel.estimators.subspace.weights import Domain
 from eigenlabel.inputs.parameters import check_parameters
 from eigenlabel.inputs.warning import warn
 from eigenlabel.kernels.kernel import Kernel

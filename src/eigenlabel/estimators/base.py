@@ -10,18 +10,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from eigenlabel.estimators.heldout import heldout_scores
-from eigenlabel.inputs.data import check_data, check_row_weights, check_weights, unmasked
+from eigenlabel.estimators.heldout_by_refitting import heldout_scores
+from eigenlabel.inputs.data import check_data, unmasked
 from eigenlabel.inputs.fitting import available_if
 from eigenlabel.inputs.parameters import Choice, Maybe
+from eigenlabel.inputs.sample_weights import check_row_weights, check_weights
 from eigenlabel.labels.checks import check_observed, find_missing, has_missing, is_vector
 from eigenlabel.labels.codec import LabelCodec, signed_targets
 from eigenlabel.linalg._types import Bools, Floats
 from eigenlabel.metrics import accuracy
 from eigenlabel.model_selection.search import store_calibration
-from eigenlabel.thresholds.calibration import METHODS, Calibration
-from eigenlabel.thresholds.class_maps import fit_probabilities
-from eigenlabel.thresholds.rule import Rule
+from eigenlabel.thresholds.base import Rule
+from eigenlabel.thresholds.calibration import METHODS, Calibration, fit_probabilities
 from eigenlabel.thresholds.rules import (
     Top,
     Zero,
@@ -116,7 +116,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Fit ``calibration_`` to cross-validated scores, and return these scores (n, m).
 
         Without calibration nothing is fitted, and None is returned. See
-        :func:`eigenlabel.estimators.heldout.heldout_scores` for the parameters.
+        :func:`eigenlabel.estimators.heldout_by_refitting.heldout_scores` for the parameters.
         """
         scores = calibration = None
         if self.calibration is not None:

@@ -1,11 +1,10 @@
 """Experiments: a protocol goes in, records come out, and a stopped run can be continued."""
 
-from eigenlabel.experiment.models import scores_of
+from eigenlabel.experiment.data_and_splits import draw_splits, load_data
 from eigenlabel.experiment.protocol import Data, Method, Protocol, Splits
 from eigenlabel.experiment.records import read_records
 from eigenlabel.experiment.running import Plan, plan, run
-from eigenlabel.experiment.samples import draw_splits, load_data
-from eigenlabel.experiment.task import Fitted, fit_split
+from eigenlabel.experiment.task import Fitted, fit_split, scores_of
 
 __all__ = [
     "Data",

@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from eigenlabel.experiment.tuning import search
+from eigenlabel.experiment.grid_search import search
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigenlabel.datasets import DataError, Dataset
+from eigenlabel.experiment.data_and_splits import find_file
 from eigenlabel.experiment.protocol import Data, Method, Protocol, Splits
-from eigenlabel.experiment.samples import find_file
 from eigenlabel.linalg._types import Matrix
 
 

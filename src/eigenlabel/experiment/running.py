@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 
+from eigenlabel.experiment.data_and_splits import count_splits
 from eigenlabel.experiment.protocol import Protocol
 from eigenlabel.experiment.records import appending, fingerprint, read_records
-from eigenlabel.experiment.samples import count_splits
 from eigenlabel.experiment.task import Task, execute
 from eigenlabel.inputs.parameters import check_number
 from eigenlabel.inputs.progress import progress, watched

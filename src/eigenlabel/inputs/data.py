@@ -8,7 +8,7 @@ from sklearn.feature_selection import SelectorMixin as SklearnSelectorMixin
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import validate_data
 
-from eigenlabel.inputs.sklearn_private import sample_weights, validate_samples
+from eigenlabel.inputs.sklearn_private import validate_samples
 from eigenlabel.inputs.warning import warn
 from eigenlabel.linalg._types import Floats, Ints, Matrix
 from eigenlabel.linalg.operators import row_blocks
@@ -308,26 +308,6 @@ def check_names(what: str, names: tuple[str, ...] | None, fitted: tuple[str, ...
     if unlike:
         found = f"column {unlike[0]!r} where {unlike[1]!r} was"
     raise ValueError(f"{what} has {found} in fit: pass the same columns in the same order.")
-
-
-def check_weights(sample_weight: Any, X: Any) -> Floats | None:
-    """Check the sample weights of X; return None if there are none or all are one."""
-    if sample_weight is None:
-        return None
-    weights = sample_weights(sample_weight, X)
-    return None if np.all(weights == 1) else weights
-
-
-def check_row_weights(sample_weight: Any, n: int) -> Floats | None:
-    """Check that the weights of n rows are finite and not negative; None stays None."""
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight, dtype=float)
-    if weights.shape != (n,):
-        raise ValueError(f"sample_weight has shape {weights.shape}, needed ({n},).")
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError("sample_weight must be finite and not negative.")
-    return weights
 
 
 def check_scores(name: str, scores: Any, shape: tuple[int, ...] | None = None) -> Floats:

@@ -1,6 +1,6 @@
-"""The one file that uses the private side of scikit-learn.
+"""The only file that imports private names of scikit-learn.
 
-A new version of scikit-learn may change what is used here: then this file changes, and no other.
+If a new version of scikit-learn changes one of them, only this file has to be adapted.
 """
 
 import inspect
@@ -32,10 +32,10 @@ DUAL_SQUARED_HINGE, PRIMAL_SQUARED_HINGE, DUAL_HINGE = 1, 2, 3
 
 
 def validate_samples(estimator: Any, X: Any, *, reset: bool, **rules: Any) -> Any:
-    """Return what ``validate_data`` returns for samples, sooner if they are a frame of floats.
+    """Validate samples as ``validate_data`` does, and faster if they are a data frame of floats.
 
-    ``validate_data`` looks at the type of every column, which takes a millisecond for some hundred
-    of them. The names of the columns are compared as there.
+    ``validate_data`` inspects the type of every column, which takes a millisecond for a few hundred
+    columns. The names of the columns are compared in the same way.
     """
     if not _is_frame_of_floats(X):
         return validate_data(estimator, X, reset=reset, **rules)
@@ -46,7 +46,7 @@ def validate_samples(estimator: Any, X: Any, *, reset: bool, **rules: Any) -> An
 
 
 def _is_frame_of_floats(X: Any) -> bool:
-    """Return True if X is a pandas frame whose columns have one NumPy type of floats."""
+    """Return True if X is a pandas data frame whose columns all have the same NumPy float type."""
     if not (hasattr(X, "iloc") and hasattr(X, "to_numpy") and hasattr(X, "columns")):
         return False
     types = X.dtypes.unique()
@@ -59,12 +59,15 @@ def routing_enabled() -> bool:
 
 
 def is_list_of_splits(cv: Any) -> bool:
-    """Return True if ``check_cv`` made this splitter from a list of splits."""
+    """Return True if ``check_cv`` created this splitter from a list of splits."""
     return isinstance(cv, _CVIterableWrapper)
 
 
 def take_rows(X: Any, params: dict[str, Any], rows: Ints) -> dict[str, Any]:
-    """Return the parameters of some rows; those without one entry per sample of X are kept."""
+    """Return the parameters of ``fit`` for some rows.
+
+    Parameters with one entry per sample of X are restricted to the rows, others are unchanged.
+    """
     return dict(_check_method_params(X, params, rows))
 
 
@@ -73,7 +76,7 @@ def take_samples(
 ) -> tuple[Any, Any]:
     """Return some rows of X and y.
 
-    If the estimator compares pairs of samples, X is also restricted to the columns of the training
+    If X is a kernel or distance matrix, it is also restricted to the columns of the training
     samples.
     """
     part, labels = _safe_split(estimator, X, y, rows, train)
@@ -83,7 +86,7 @@ def take_samples(
 def takes_weights(scorer: Any) -> bool:
     """Return True if a scorer accepts sample weights.
 
-    The scorers of scikit-learn hide their function in a private attribute.
+    Scorers of scikit-learn store their metric in a private attribute.
     """
     function = getattr(scorer, "_score_func", scorer)
     parameters = inspect.signature(function).parameters.values()
@@ -97,7 +100,7 @@ def sample_weights(sample_weight: Any, X: Any) -> Floats:
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns of a frame, or None if X has no names of type str."""
+    """Return the column names of a data frame, or None if X has no names that are strings."""
     names = _get_feature_names(X)
     return None if names is None else tuple(names.tolist())
 
@@ -105,13 +108,13 @@ def column_names(X: Any) -> tuple[str, ...] | None:
 def feature_names(estimator: Any, input_features: Any) -> Any:
     """Return the names of the input features: those passed, those seen in ``fit``, or x0, x1, ...
 
-    Raises ValueError if the names that are passed differ from those seen in ``fit``.
+    ValueError is raised if the names that are passed differ from those seen in ``fit``.
     """
     return _check_feature_names_in(estimator, input_features)
 
 
 def take_columns(X: Any, columns: Any) -> Any:
-    """Return some columns of a matrix or frame, by position, mask, slice or name.
+    """Return some columns of a matrix or data frame, by position, mask, slice or name.
 
     A single position or name selects a vector.
     """
@@ -124,7 +127,7 @@ def svm_gamma(svm: Any) -> float:
 
 
 def is_constant(estimator: Any) -> bool:
-    """Return True if a classifier stands for a label that all training samples have, or none."""
+    """Return True if a classifier is constant, because all or none of its samples had the label."""
     return isinstance(estimator, _ConstantPredictor)
 
 

@@ -15,11 +15,11 @@ from eigenlabel.inspection.displays.ranking import LabelPrecisionRecallDisplay, 
 from eigenlabel.inspection.displays.reliability import ReliabilityDisplay
 from eigenlabel.inspection.displays.threshold import ThresholdDisplay
 from eigenlabel.inspection.explaining import explain
+from eigenlabel.inspection.explaining_labels import explain_label
 from eigenlabel.inspection.explanation import Borrowed, Explanation
-from eigenlabel.inspection.issues import LabelIssues
+from eigenlabel.inspection.label_errors.find_issues import find_label_issues
+from eigenlabel.inspection.label_errors.label_issues import LabelIssues
 from eigenlabel.inspection.label_explanation import Confusion, LabelExplanation
-from eigenlabel.inspection.label_issues import find_label_issues
-from eigenlabel.inspection.label_summary import explain_label
 from eigenlabel.inspection.words import MarkedText, Span
 
 __all__ = [

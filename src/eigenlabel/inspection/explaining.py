@@ -5,9 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenlabel.inputs.parameters import check_number
+from eigenlabel.inspection.contributions.base import FEATURE, Scale, Terms
+from eigenlabel.inspection.contributions.linear import all_intercepts
 from eigenlabel.inspection.explanation import Borrowed, Explanation, find
-from eigenlabel.inspection.linear import all_intercepts
-from eigenlabel.inspection.opening import (
+from eigenlabel.inspection.transformed_features import WidthError, start
+from eigenlabel.inspection.unwrapped_model import (
     Opened,
     check_sum,
     count_labels,
@@ -16,12 +18,10 @@ from eigenlabel.inspection.opening import (
     unsupported,
     unwrap,
 )
-from eigenlabel.inspection.spaces import WidthError, start
-from eigenlabel.inspection.terms import FEATURE, Scale, Terms
 from eigenlabel.labels.checks import to_dense
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.operators import row_blocks
-from eigenlabel.model_selection.reading import as_matrix
+from eigenlabel.model_selection.classifier_scores import as_matrix
 
 
 def explain(

@@ -19,10 +19,10 @@ from eigenlabel.inputs.warning import warn
 from eigenlabel.kernels.gram import gram_matrix
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.linalg._types import Floats
+from eigenlabel.linalg.factors.base import SampleFactor
 from eigenlabel.linalg.factors.factorise import factorise
 from eigenlabel.linalg.factors.gram import GramFactor
 from eigenlabel.linalg.factors.kernel_krylov import KernelKrylovFactor
-from eigenlabel.linalg.factors.protocol import SampleFactor
 from eigenlabel.linalg.factors.solution import Shortfall
 from eigenlabel.linalg.machine import ARRAYS, memory_limit
 from eigenlabel.linalg.operators import CentredOperator

@@ -12,7 +12,7 @@ import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from eigenlabel.linalg._types import Floats
-from eigenlabel.linalg.factors.protocol import Factor, SampleFactor
+from eigenlabel.linalg.factors.base import Factor, SampleFactor
 from eigenlabel.linalg.factors.solution import Shortfall
 from eigenlabel.linalg.numerics import (
     EPS,

@@ -26,24 +26,17 @@ of scores by most other metrics. Probabilities are compared with what is true by
 A mean over nothing is NaN.
 """
 
+from eigenlabel.metrics.at_k import ndcg_at_k, precision_at_k
+from eigenlabel.metrics.auc import auc_macro, auc_micro, auc_per_label
 from eigenlabel.metrics.by_label import (
-    auc_macro,
-    auc_micro,
-    auc_per_label,
     label_average_precision,
     label_f1_at_k,
     label_precision_at_k,
     label_recall_at_k,
     labels_recalled_at_k,
 )
-from eigenlabel.metrics.calibration import (
-    ReliabilityBins,
-    calibration_error,
-    calibration_error_per_label,
-    reliability_bins,
-)
-from eigenlabel.metrics.independence import hsic
-from eigenlabel.metrics.label_sets import (
+from eigenlabel.metrics.evaluation import METRICS, Metric, evaluate
+from eigenlabel.metrics.f1_and_hamming import (
     accuracy,
     f1_from_counts,
     f1_macro,
@@ -51,7 +44,8 @@ from eigenlabel.metrics.label_sets import (
     f1_samples,
     hamming_loss,
 )
-from eigenlabel.metrics.probabilities import (
+from eigenlabel.metrics.hsic_dependence import hsic
+from eigenlabel.metrics.log_loss_and_brier import (
     brier_score,
     brier_score_per_label,
     log_loss,
@@ -65,13 +59,16 @@ from eigenlabel.metrics.propensity import (
 from eigenlabel.metrics.rankings import (
     average_precision,
     coverage,
-    ndcg_at_k,
     one_error,
-    precision_at_k,
     ranking_accuracy,
     ranking_loss,
 )
-from eigenlabel.metrics.table import METRICS, Metric, evaluate
+from eigenlabel.metrics.reliability import (
+    ReliabilityBins,
+    calibration_error,
+    calibration_error_per_label,
+    reliability_bins,
+)
 
 __all__ = [
     "METRICS",

@@ -12,9 +12,9 @@ import scipy.sparse as sp
 
 from eigenlabel.inputs.parameters import POSITIVE, check_number
 from eigenlabel.linalg._types import Floats, Matrix
-from eigenlabel.metrics.reading import Weights, sample_weights
-from eigenlabel.metrics.stored import read_true_cells, rows_by_length
-from eigenlabel.metrics.top import BestLabels, best_labels, discounts, ideal_gains
+from eigenlabel.metrics.at_k import BestLabels, best_labels, discounts, ideal_gains
+from eigenlabel.metrics.checked_inputs import Weights, sample_weights
+from eigenlabel.metrics.sparse_predictions import read_true_cells, rows_by_length
 
 
 def label_propensities(

@@ -5,10 +5,15 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from eigenlabel.inputs.parameters import check_choice, check_number
+from eigenlabel.inputs.parameters import check_choice
 from eigenlabel.linalg._types import Bools, Floats
-from eigenlabel.metrics.reading import Observed, Weights, average, read_scores, sample_weights
-from eigenlabel.metrics.top import best_labels, discounts, ideal_gains
+from eigenlabel.metrics.checked_inputs import (
+    Observed,
+    Weights,
+    average,
+    read_scores,
+    sample_weights,
+)
 
 
 def ranks(scores: Floats, ties: str) -> Floats:
@@ -198,95 +203,3 @@ def coverage(
     deepest = np.where(Y, ranks(F, ties), 0).max(axis=1)
     some = Y.any(axis=1)
     return average(deepest[some] - 1.0, sample_weights(sample_weight, len(Y))[some])
-
-
-def precision_at_k(y_true: Any, scores: Any, k: int = 5, *, sample_weight: Weights = None) -> float:
-    """Compute the share of true labels among the labels with the highest scores.
-
-    Ties go to the first label. The denominator is k for every sample, as in the Extreme
-    Classification Repository; for samples with fewer observed labels it is their number.
-
-    Parameters
-    ----------
-    y_true : array-like or sparse matrix of shape (n_samples, n_labels)
-        The true labels, NaN where a label is not observed.
-    scores : array-like or sparse matrix of shape (n_samples, n_labels)
-        The scores. A label with a higher score is ranked first. The stored cells of a sparse
-        matrix are the labels that are predicted; no other label is ranked.
-    k : int, default=5
-        The number of labels with the highest scores of each sample.
-    sample_weight : array-like of shape (n_samples,), default=None
-        The sample weights. All samples count equally by default.
-
-    Returns
-    -------
-    value : float
-        The precision, between 0 and 1.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> from eigenlabel import metrics
-    >>> Y = csr_array([[1, 0, 1], [0, 1, 0]])
-    >>> best = csr_array([[0.9, 0.0, 0.4], [0.3, 0.7, 0.0]])  # two labels of each sample
-    >>> metrics.precision_at_k(Y, best, 2)
-    0.75
-    """
-    best = best_labels(y_true, scores, k)
-    hits = best.true.sum(axis=1) / best.sizes()
-    return average(hits, best.sample_weights(sample_weight))
-
-
-def ndcg_at_k(
-    y_true: Any,
-    scores: Any,
-    k: int = 5,
-    *,
-    zero_division: float = 0.0,
-    sample_weight: Weights = None,
-) -> float:
-    """Compute the normalised discounted cumulative gain of the labels with the highest scores.
-
-    A true label at rank r counts 1 / log2(r + 1). The sum over the first k ranks is divided by the
-    largest one possible, that of a sample whose true labels are all ranked first, and averaged over
-    samples. Ties go to the first label. Without ties the value equals scikit-learn's
-    ``ndcg_score``, which averages over the orders of tied labels. At k = 1 it is
-    :func:`precision_at_k`.
-
-    Parameters
-    ----------
-    y_true : array-like or sparse matrix of shape (n_samples, n_labels)
-        The true labels, NaN where a label is not observed.
-    scores : array-like or sparse matrix of shape (n_samples, n_labels)
-        The scores. A label with a higher score is ranked first. The stored cells of a sparse
-        matrix are the labels that are predicted; no other label is ranked.
-    k : int, default=5
-        The number of labels with the highest scores of each sample.
-    zero_division : float, default=0.0
-        The value of a sample without true labels (0/0). NaN leaves such samples out.
-    sample_weight : array-like of shape (n_samples,), default=None
-        The sample weights. All samples count equally by default.
-
-    Returns
-    -------
-    value : float
-        The gain, between 0 and 1.
-
-    Examples
-    --------
-    >>> from eigenlabel import metrics
-    >>> round(metrics.ndcg_at_k([[1, 0, 1]], [[0.9, 0.5, 0.1]], 2), 4)  # 1 / (1 + 1 / log2(3))
-    0.6131
-    """
-    left_out = isinstance(zero_division, float) and np.isnan(zero_division)
-    if not left_out:
-        check_number("zero_division", zero_division, 0, 1)
-    best = best_labels(y_true, scores, k)
-    positives = best.n_positives()
-    ideal = ideal_gains(positives, k)
-    some = positives > 0
-    gains = np.where(some, best.true @ discounts(k) / np.where(some, ideal, 1.0), zero_division)
-    weights = best.sample_weights(sample_weight)
-    if left_out:
-        return average(gains[some], weights[some])
-    return average(gains, weights)

@@ -9,13 +9,12 @@ from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from eigenlabel.inputs.parameters import check_number
 from eigenlabel.labels.checks import blank
-from eigenlabel.labels.truth import Truth
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.ties import ACCURACY, first_largest
 from eigenlabel.metrics import METRICS
-from eigenlabel.model_selection.scorers import GridScorer
+from eigenlabel.model_selection.scorers import GridScorer, Truth
 from eigenlabel.thresholds import Calibration, Mixed, PerLabelF1, Rule
-from eigenlabel.thresholds.class_maps import fit_probabilities
+from eigenlabel.thresholds.calibration import fit_probabilities
 from eigenlabel.thresholds.rules import (
     check_readable,
     heldout_values,

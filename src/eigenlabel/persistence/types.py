@@ -1,24 +1,27 @@
-"""The types and functions that a model file may contain."""
+"""The types and functions that a model file may contain, and the refusal of all others."""
 
+import io
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
+import skops.io
 from sklearn.base import BaseEstimator
 from sklearn.preprocessing import add_dummy_feature
 
 import eigenlabel
 from eigenlabel import metrics, model_selection, thresholds
 from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits, OnGaussianKernel
+from eigenlabel.datasets import DataError
 from eigenlabel.estimators.graphs.network import ViewGraphs
-from eigenlabel.estimators.subspace.grid import Tuning
-from eigenlabel.estimators.subspace.solve import SubspaceSolution
+from eigenlabel.estimators.subspace.coefficients import Dual, Factored, Full, Linear, Spanned
+from eigenlabel.estimators.subspace.solve import SubspaceSolution, Tuning
 from eigenlabel.estimators.subspace.stream import Columns, Sample, Stream
-from eigenlabel.estimators.subspace.weights import Dual, Factored, Full, Linear, Spanned
 from eigenlabel.estimators.views.distances import DistanceView, ViewDistances
 from eigenlabel.estimators.views.kernels import KernelView
 from eigenlabel.estimators.views.ridge import RidgeView
 from eigenlabel.estimators.views.tables import FittedTable
-from eigenlabel.experiment.tuning import ScoreMetric
+from eigenlabel.experiment.grid_search import ScoreMetric
 from eigenlabel.inputs.views import Layout
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.labels.codec import LabelCodec
@@ -27,6 +30,27 @@ from eigenlabel.linalg.statistics import Accumulator, Block, Statistics
 from eigenlabel.preprocessing import ColumnGroups, DocumentFrequencySelector
 from eigenlabel.preprocessing.preparation import to_dense
 from eigenlabel.thresholds.isotonic import IsotonicCurves
+
+
+def types_to_trust(file: Path | io.BytesIO) -> list[str]:
+    """Return the types in a model file that skops loads only if it is told to trust them."""
+    if isinstance(file, Path):
+        return list(skops.io.get_untrusted_types(file=file))
+    return list(skops.io.get_untrusted_types(data=file.getvalue()))
+
+
+def refused_types(found: Iterable[str], trusted: set[str]) -> list[str]:
+    """Return the types that neither the library (``TRUSTED``) nor the user trusts, sorted."""
+    return sorted(set(found) - TRUSTED - trusted)
+
+
+def untrusted(path: Path, refused: list[str]) -> DataError:
+    """Return the error of a file with types that are refused."""
+    return DataError(
+        path,
+        f"contains types that are not trusted: {', '.join(refused)}; pass trusted={refused} "
+        "if you know their code",
+    )
 
 
 def type_names(things: Iterable[Any]) -> set[str]:

@@ -5,10 +5,10 @@ combines sections. :func:`render` returns the HTML of a page, and :func:`write` 
 """
 
 from eigenlabel.report.boxplots import boxes
-from eigenlabel.report.details import label_details
 from eigenlabel.report.explanations import explanation
+from eigenlabel.report.label_details_section import label_details
 from eigenlabel.report.model_sections import label_map, per_label, surface, threshold_curves
-from eigenlabel.report.probabilities import reliability
+from eigenlabel.report.reliability_section import reliability
 from eigenlabel.report.render import render, write
 from eigenlabel.report.sections import (
     critical_difference,

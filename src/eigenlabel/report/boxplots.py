@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenlabel.report.plain import clean, shorten, significant
+from eigenlabel.report.json_values import clean, shorten, significant
 from eigenlabel.report.sections import Section
 
 WIDTH = 330  # of the drawing area

@@ -6,8 +6,8 @@ from eigenlabel.inputs.parameters import check_number
 from eigenlabel.inspection import Explanation, MarkedText
 from eigenlabel.inspection.explanation import headline, label_rows, sum_rows
 from eigenlabel.inspection.rendering import Rows, signed
-from eigenlabel.report.details import bars
-from eigenlabel.report.plain import LONGEST_NAME, UNPRINTABLE, clean
+from eigenlabel.report.json_values import LONGEST_NAME, UNPRINTABLE, clean
+from eigenlabel.report.label_details_section import bars
 from eigenlabel.report.sections import Section
 
 LONGEST_TEXT = 20_000  # characters of a text that are shown

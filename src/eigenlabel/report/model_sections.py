@@ -9,7 +9,8 @@ from eigenlabel.inputs.data import check_scores
 from eigenlabel.inspection.displays.grid import format_value
 from eigenlabel.linalg._types import Floats
 from eigenlabel.metrics import f1_from_counts
-from eigenlabel.report.labels import (
+from eigenlabel.report.json_values import check_names, clean, isolate, plain, significant
+from eigenlabel.report.label_counts import (
     counts,
     most_frequent,
     rows_of,
@@ -17,7 +18,6 @@ from eigenlabel.report.labels import (
     strongest_correlations,
     threshold_curve,
 )
-from eigenlabel.report.plain import check_names, clean, isolate, plain, significant
 from eigenlabel.report.sections import Section
 
 MAX_LABELS = 1000  # labels on a page; the most frequent ones are shown

@@ -13,10 +13,10 @@ import jinja2
 from markupsafe import Markup
 
 from eigenlabel.datasets.files.atomic import writing
-from eigenlabel.report import diagram, lines, probabilities
+from eigenlabel.report import critical_difference_diagram, line_chart, reliability_section
 from eigenlabel.report.boxplots import place as place_boxes
 from eigenlabel.report.glossary import guide, meaning
-from eigenlabel.report.plain import isolate, shorten
+from eigenlabel.report.json_values import isolate, shorten
 
 SCRIPTS = ("page.js", "map.js", "charts.js")
 LEADING_NUMBER = re.compile(r"[+-]?(\d+(\.\d+)?(e[+-]?\d+)?|inf|∞)(?=$|\s|±|%)", re.IGNORECASE)
@@ -335,12 +335,12 @@ def _map_view(section: dict[str, Any]) -> dict[str, Any]:
 def _lines_view(section: dict[str, Any]) -> dict[str, Any]:
     rows = [list(row) for row in zip(section["values"], *section["series"], strict=True)]
     columns = [section["x"], *section["names"]]
-    return {**lines.place(section), "numbers": _table(columns, rows)}
+    return {**line_chart.place(section), "numbers": _table(columns, rows)}
 
 
 def _reliability_view(section: dict[str, Any]) -> dict[str, Any]:
     columns = ["mean probability", "share that is true", "cases"]
-    return {**probabilities.place(section), "numbers": _table(columns, section["bins"])}
+    return {**reliability_section.place(section), "numbers": _table(columns, section["bins"])}
 
 
 VIEWS = {
@@ -350,7 +350,7 @@ VIEWS = {
     "threshold_curves": _curves_view,
     "surface": _surface_view,
     "label_map": _map_view,
-    "critical_difference": diagram.place,
+    "critical_difference": critical_difference_diagram.place,
     "curves": _lines_view,
     "reliability": _reliability_view,
     "boxes": place_boxes,

@@ -11,7 +11,7 @@ import numpy as np
 
 from eigenlabel.inputs.parameters import check_choice, check_number
 from eigenlabel.linalg._types import Floats
-from eigenlabel.report.plain import clean, plain, significant
+from eigenlabel.report.json_values import clean, plain, significant
 
 Section = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 from eigenlabel.datasets import DataError, Dataset
 from eigenlabel.datasets.registry import owner
 from eigenlabel.experiment import Data
-from eigenlabel.experiment.samples import find_file
+from eigenlabel.experiment.data_and_splits import find_file
 from eigenlabel.reproduce.contests import Contest
 from eigenlabel.reproduce.curves import Curves
 from eigenlabel.reproduce.papers import PAPERS

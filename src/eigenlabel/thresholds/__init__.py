@@ -1,14 +1,14 @@
 """Rules that turn scores into label sets."""
 
+from eigenlabel.thresholds.base import Rule
 from eigenlabel.thresholds.calibration import (
     Calibration,
     Calibrator,
     fit_calibration,
     held_out_probabilities,
 )
-from eigenlabel.thresholds.probability import PROBABILITY_RULES, Between, Costs, ExpectedF1
+from eigenlabel.thresholds.probability_rules import PROBABILITY_RULES, Between, Costs, ExpectedF1
 from eigenlabel.thresholds.risk import RiskControl
-from eigenlabel.thresholds.rule import Rule
 from eigenlabel.thresholds.rules import (
     RULES,
     Global,

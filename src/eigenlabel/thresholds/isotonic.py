@@ -14,7 +14,7 @@ from sklearn.isotonic import isotonic_regression
 
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.ties import WEIGHED
-from eigenlabel.thresholds.summary import Bins
+from eigenlabel.thresholds.score_bins import Bins
 
 PRIOR = 100.0  # the logistic map counts as much as this many samples of the rarer class
 LEAST = 20.0  # weight of the positives, and of the negatives, below which a label has no curve

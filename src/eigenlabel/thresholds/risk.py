@@ -20,8 +20,8 @@ from eigenlabel.inputs.warning import warn
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.operators import row_blocks
 from eigenlabel.linalg.ties import ACCURACY, UNITS, WEIGHED, precision
-from eigenlabel.thresholds.probability import check_probabilities
-from eigenlabel.thresholds.rule import Rule
+from eigenlabel.thresholds.base import Rule
+from eigenlabel.thresholds.probability_rules import check_probabilities
 
 CUTS = expit(np.linspace(-12.0, 10.0, 221))  # those that are tested; log-odds in steps of 0.1
 STARTS = tuple(range(180, 80, -5))  # of the sequences of tests of precision: 6 to -3.5

@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
 from eigenlabel import KGHA
-from eigenlabel.linalg import agreement
+from eigenlabel.linalg import sum_of_hats
 from eigenlabel.thresholds import Top
 from helpers import projector
 
@@ -112,7 +112,7 @@ NUMBERS = ([0.5, 0.02], 0.7, 0.3)
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("centre", [True, False])
 def test_scores_solve_the_dense_eigenproblem(data, missing, dense, centre, monkeypatch):
-    monkeypatch.setattr(agreement, "DENSE", dense)
+    monkeypatch.setattr(sum_of_hats, "DENSE", dense)
     views, Y, kernels = case(data, missing)
     values, X, D = naive_solution(naive_terms(kernels, Y, *NUMBERS, centre), len(Y), 3)
     model = KGHA(3, **SETTING, fit_intercept=centre).fit(views, Y)
@@ -132,7 +132,7 @@ def test_views_of_few_features_are_solved_through_roots(data, centre, monkeypatc
     rows = np.setdiff1d(np.arange(60), [1, 8])
     kernels = [(linear_kernel(tall), np.arange(60)), (linear_kernel(other[rows]), rows)]
     values, X, D = naive_solution(naive_terms(kernels, Y, *NUMBERS, centre), 60, 3)
-    monkeypatch.setattr(agreement.HatSum, "matmat", None)
+    monkeypatch.setattr(sum_of_hats.HatSum, "matmat", None)
     setting = {"ridge": [0.5, 0.02], "trade_off": 0.7, "label_ridge": 0.3}
     model = KGHA(3, kernel="linear", fit_intercept=centre, **setting).fit([tall, other], Y)
     np.testing.assert_allclose(model.eigenvalues_, values, rtol=1e-10)
@@ -472,7 +472,7 @@ def test_labels_that_never_or_always_occur_are_predicted_so(data, decoding):
 
 def test_eigenvalues_that_are_all_equal(rng, monkeypatch):
     """A view that fits everything leaves the labels to decide, however many directions tie."""
-    monkeypatch.setattr(agreement, "DENSE", 10)
+    monkeypatch.setattr(sum_of_hats, "DENSE", 10)
     X = rng.standard_normal((120, 200))
     Y = rng.integers(0, 2, (120, 4))
     Y = np.hstack([Y, Y])
@@ -489,8 +489,8 @@ def test_lanczos_that_does_not_converge_leaves_it_to_lapack(data, monkeypatch):
     def fail(*_, **__):
         raise ArpackNoConvergence("no", np.zeros(0), np.zeros((60, 0)))
 
-    monkeypatch.setattr(agreement, "DENSE", 10)
-    monkeypatch.setattr(agreement, "eigsh", fail)
+    monkeypatch.setattr(sum_of_hats, "DENSE", 10)
+    monkeypatch.setattr(sum_of_hats, "eigsh", fail)
     scores = KGHA(**SETTING).fit(views, Y).decision_function(views)
     np.testing.assert_allclose(scores, wanted, atol=1e-9)
 

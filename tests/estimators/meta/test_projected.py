@@ -20,7 +20,7 @@ from eigenlabel import (
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.thresholds import fit_calibration
-from eigenlabel.thresholds.class_maps import fit_probabilities
+from eigenlabel.thresholds.calibration import fit_probabilities
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ from eigenlabel import SharedSubspaceClassifier, ThresholdedClassifier, metrics
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.model_selection import MultilabelStratifiedKFold
-from eigenlabel.model_selection.reading import scores_matrix
+from eigenlabel.model_selection.classifier_scores import scores_matrix
 from eigenlabel.thresholds import Mixed, PerLabelF1, Top, fit_calibration
-from eigenlabel.thresholds.class_maps import fit_probabilities
+from eigenlabel.thresholds.calibration import fit_probabilities
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import KNeighborsClassifier
 
 from eigenlabel import TagProp
-from eigenlabel.estimators.neighbours.votes import ByDistance
+from eigenlabel.estimators.neighbours.weighted_votes import ByDistance
 
 
 @pytest.fixture

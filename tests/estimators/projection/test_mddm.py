@@ -9,7 +9,7 @@ from eigenlabel import (
     MDDM,
     metrics,
 )
-from eigenlabel.labels.factors import label_correlation, square_root
+from eigenlabel.labels.similarity import label_correlation, square_root
 from eigenlabel.linalg import directions as core_projection
 from helpers import centre, labels_of
 

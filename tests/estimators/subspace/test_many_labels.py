@@ -16,13 +16,13 @@ from eigenlabel import (
 from eigenlabel.estimators.meta import thresholded
 from eigenlabel.estimators.subspace import many_labels
 from eigenlabel.labels.codec import LabelCodec, check_sparse_labels, sparse_targets
-from eigenlabel.linalg import machine, operators, sides
+from eigenlabel.linalg import machine, operators, top_subspace
 from eigenlabel.linalg.factors import factorise as choosing
 from eigenlabel.linalg.factors.covariance import CovarianceFactor
 from eigenlabel.linalg.factors.gram import LinearGramFactor
 from eigenlabel.linalg.factors.krylov import KrylovFactor
 from eigenlabel.linalg.operators import CentredOperator
-from eigenlabel.linalg.sides import ExactSide, ProductSide, dense_memory, factored_memory
+from eigenlabel.linalg.top_subspace import ExactSide, ProductSide, dense_memory, factored_memory
 from eigenlabel.persistence import SavedModel, load_model, save_model
 
 ALPHAS = [np.inf, 0.3, 0.0]
@@ -406,8 +406,10 @@ def test_solves_that_stop_early_warn_once(data):
 @pytest.mark.usefixtures("many")
 def test_eigenvectors_that_are_not_found_warn(monkeypatch, data):
     X, Y = data
-    eigsh = sides.eigsh
-    monkeypatch.setattr(sides, "eigsh", lambda *a, **k: eigsh(*a, **{**k, "maxiter": 1, "ncv": 4}))
+    eigsh = top_subspace.eigsh
+    monkeypatch.setattr(
+        top_subspace, "eigsh", lambda *a, **k: eigsh(*a, **{**k, "maxiter": 1, "ncv": 4})
+    )
     model = SharedSubspaceClassifier(np.inf, 1e-3, 3, solver="krylov", tol=1e-12)
     with pytest.warns(ConvergenceWarning, match="of 3 eigenvectors"):
         model.fit(X, Y)
@@ -417,13 +419,13 @@ def test_eigenvectors_that_are_not_found_warn(monkeypatch, data):
 @pytest.mark.usefixtures("many")
 def test_inaccurate_eigenvectors_warn(monkeypatch, data):
     X, Y = data
-    eigsh = sides.eigsh
+    eigsh = top_subspace.eigsh
 
     def off(*a, **k):
         values, W = eigsh(*a, **k)
         return values * 1.01, W
 
-    monkeypatch.setattr(sides, "eigsh", off)
+    monkeypatch.setattr(top_subspace, "eigsh", off)
     model = SharedSubspaceClassifier(np.inf, 0.1, 3, solver="krylov")
     with pytest.warns(ConvergenceWarning, match=r"residual of 0\.0"):
         model.fit(X, Y)

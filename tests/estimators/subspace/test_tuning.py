@@ -12,7 +12,7 @@ from sklearn.model_selection import GroupKFold, KFold
 from eigenlabel import SharedSubspaceClassifierCV, persistence
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.estimators.subspace import tuning
-from eigenlabel.estimators.subspace.grid import Grid
+from eigenlabel.estimators.subspace.tuning import Grid
 from eigenlabel.kernels import kernel as kernels
 from eigenlabel.kernels.bandwidth import by_mean_distance
 from eigenlabel.model_selection.search import Chunk

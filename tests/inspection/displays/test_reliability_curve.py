@@ -4,8 +4,8 @@ from scipy.stats import binomtest
 from sklearn.calibration import calibration_curve
 
 from eigenlabel import metrics
-from eigenlabel.inspection.displays.reading import read_judged
-from eigenlabel.inspection.displays.reliability_curve import bin_probabilities, wilson
+from eigenlabel.inspection.displays.checked_inputs import read_judged
+from eigenlabel.inspection.displays.reliability import bin_probabilities, wilson
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from eigenlabel.datasets.files.decompression import read_bytes, stem
 from eigenlabel.datasets.files.errors import DataError
-from eigenlabel.datasets.files.opening import read_bytes, stem
 from eigenlabel.datasets.files.text import decode
 from eigenlabel.linalg.machine import memory_limit
 

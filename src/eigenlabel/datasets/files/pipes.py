@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from eigenlabel.datasets.dataset import Dataset
+from eigenlabel.datasets.files.decompression import CHUNK
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.files.limits import Limit
-from eigenlabel.datasets.files.opening import CHUNK
 
 
 @contextmanager
@@ -38,13 +38,21 @@ def _copy(path: Path, file: Path, limit: Limit) -> None:
             target.write(chunk)
 
 
-def read_once(path: Any, max_bytes: int | None, read: Callable[[Path], Dataset]) -> Dataset:
-    """Call ``read`` with a file, or with the temporary copy of a pipe."""
+@contextmanager
+def regular_file(path: Any, max_bytes: int | None) -> Iterator[Path]:
+    """Yield a file, or the temporary copy of a pipe."""
     path = Path(path)
-    if not path.is_fifo():
-        return read(path)
-    with _spooled(path, Limit(path, max_bytes)) as file:
-        return replace(read(file), source=path.name)
+    if path.is_fifo():
+        with _spooled(path, Limit(path, max_bytes)) as file:
+            yield file
+    else:
+        yield path
+
+
+def source_of(path: Any, data: Dataset) -> Dataset:
+    """Return the data of a file; what was read from a pipe is named after the pipe."""
+    path = Path(path)
+    return replace(data, source=path.name) if path.is_fifo() else data
 
 
 def pipe_pieces(

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from eigenlabel.datasets.files.decompression import read_chunks
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.files.limits import LONGEST, Limit
-from eigenlabel.datasets.files.opening import read_chunks
 from eigenlabel.inputs.messages import Message, Parameter
 
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

@@ -7,19 +7,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigenlabel.datasets.dataset import Dataset
+from eigenlabel.datasets.files.decompression import read_bytes, stem
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.files.names import name_array, number_names, read_names
-from eigenlabel.datasets.files.opening import plain_name, read_bytes, stem
-from eigenlabel.datasets.forms.reading import reader
-from eigenlabel.datasets.like import about_labels, match, no_labels, skips_labels
+from eigenlabel.datasets.matching import about_labels, match, no_labels, skips_labels
+from eigenlabel.datasets.readers import reader
 from eigenlabel.inputs.messages import Message, Parameter
 
 SUFFIX, LABELS = ".hvecs", "annot"
-
-
-def is_hvecs(path: Path) -> bool:
-    """Return True if a file has this form, judging by its name, as its content has no mark."""
-    return plain_name(path).endswith(SUFFIX)
 
 
 def _read(path: Path) -> np.ndarray:

@@ -1,7 +1,7 @@
 """The forms of data files: the reader, the reader in pieces and the writer of each.
 
 A new form is a module or folder in this package, an entry here, and a test of its content in
-``eigenlabel.datasets.loading``.
+``eigenlabel.datasets.forms.detection``.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ from eigenlabel.datasets.forms.npz.writer import write_npz
 from eigenlabel.datasets.forms.parquet import write_parquet
 from eigenlabel.datasets.forms.table import load_table, table_pieces
 from eigenlabel.datasets.forms.xmc import load_xmc, write_xmc, xmc_pieces
-from eigenlabel.datasets.options import Reader
+from eigenlabel.datasets.readers import Reader
 
 PieceReader: TypeAlias = Callable[[Path, int, Any, dict[str, Any]], Iterator[Dataset]]
 Writer: TypeAlias = Callable[[Dataset, Path], dict[Path, Write]]

@@ -13,9 +13,9 @@ import numpy as np
 
 from eigenlabel.datasets.dataset import Dataset
 from eigenlabel.datasets.files.atomic import Write
+from eigenlabel.datasets.files.decompression import is_compressed, read_bytes
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.files.limits import WATCHED
-from eigenlabel.datasets.files.opening import is_compressed, read_bytes
 from eigenlabel.datasets.forms.writing import label_matrix, table_columns, value_columns, word_of
 from eigenlabel.datasets.tables.columns import (
     MICROSECONDS,
@@ -28,7 +28,7 @@ from eigenlabel.datasets.tables.columns import (
     refusal,
     to_column,
 )
-from eigenlabel.datasets.tables.engines import guarded
+from eigenlabel.datasets.tables.polars_and_pandas import guarded
 from eigenlabel.inputs.progress import progress
 from eigenlabel.linalg.machine import memory_limit
 from eigenlabel.linalg.operators import is_sparse

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from eigenlabel.datasets.dataset import Dataset
-from eigenlabel.datasets.files.opening import check_file, read_head
+from eigenlabel.datasets.files.decompression import check_file, read_head
 from eigenlabel.datasets.forms.csv.reader import csv_pieces, read_csv
 from eigenlabel.datasets.forms.parquet import MAGIC, ParquetFile
-from eigenlabel.datasets.forms.reading import reader
-from eigenlabel.datasets.options import TABLE_OPTIONS
+from eigenlabel.datasets.readers import TABLE_OPTIONS, reader
 from eigenlabel.datasets.tables.assemble import to_dataset
 from eigenlabel.datasets.tables.columns import RawTable
 from eigenlabel.datasets.tables.pieces import assemble_pieces, split_options

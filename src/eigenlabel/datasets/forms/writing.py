@@ -11,8 +11,8 @@ import scipy.sparse as sp
 
 from eigenlabel.datasets.dataset import Dataset
 from eigenlabel.datasets.files.atomic import Write, write_text
+from eigenlabel.datasets.files.decompression import stem
 from eigenlabel.datasets.files.errors import DataError, show
-from eigenlabel.datasets.files.opening import stem
 from eigenlabel.datasets.tables.columns import Words, factorise, looks_like_dates
 from eigenlabel.datasets.tables.roles import LABEL_PREFIX, SAMPLE_NAME, TEXT_NAME
 from eigenlabel.linalg._types import Matrix

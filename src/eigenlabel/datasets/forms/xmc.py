@@ -9,10 +9,10 @@ import numpy as np
 
 from eigenlabel.datasets.dataset import Dataset
 from eigenlabel.datasets.files.atomic import Write, write_text
+from eigenlabel.datasets.files.decompression import read_bytes, text_size
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.files.limits import check_room
 from eigenlabel.datasets.files.names import number_names
-from eigenlabel.datasets.files.opening import read_bytes, text_size
 from eigenlabel.datasets.files.text import decode
 from eigenlabel.datasets.forms.batches import LATIN, batches, byte_lines
 from eigenlabel.datasets.forms.libsvm.parsing import (
@@ -28,9 +28,9 @@ from eigenlabel.datasets.forms.libsvm.parsing import (
     plain_text,
 )
 from eigenlabel.datasets.forms.libsvm.writer import sparse_lines
-from eigenlabel.datasets.forms.reading import reader
 from eigenlabel.datasets.forms.writing import label_matrix
-from eigenlabel.datasets.like import match
+from eigenlabel.datasets.matching import match
+from eigenlabel.datasets.readers import reader
 
 
 def _read_split(path: Any, n: int) -> np.ndarray:

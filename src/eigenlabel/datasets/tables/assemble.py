@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from eigenlabel.datasets.dataset import Dataset
 from eigenlabel.datasets.files.errors import DataError, show
 from eigenlabel.datasets.files.names import name_array
-from eigenlabel.datasets.like import LIKE
+from eigenlabel.datasets.matching import LIKE
 from eigenlabel.datasets.tables.columns import RawTable
 from eigenlabel.datasets.tables.features import column_block
 from eigenlabel.datasets.tables.labels import about_others, read_labels, with_separator

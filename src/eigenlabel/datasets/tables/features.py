@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from eigenlabel.datasets.files.errors import DataError, shorten, show
-from eigenlabel.datasets.like import LIKE, unknown_values
+from eigenlabel.datasets.matching import LIKE, unknown_values
 from eigenlabel.datasets.tables.columns import (
     Dates,
     Lists,
@@ -18,7 +18,7 @@ from eigenlabel.datasets.tables.columns import (
     refusal,
     without,
 )
-from eigenlabel.datasets.tables.mixed import Mixture, about_absent, known_numbers, settle
+from eigenlabel.datasets.tables.mixed_columns import Mixture, about_absent, known_numbers, settle
 from eigenlabel.datasets.tables.roles import ColumnOptions
 from eigenlabel.inputs.messages import Message, Parameter
 from eigenlabel.linalg.machine import memory_limit

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from eigenlabel.datasets.dataset import Dataset
-from eigenlabel.datasets.options import TABLE_OPTIONS, remembers
+from eigenlabel.datasets.readers import TABLE_OPTIONS, remembers
 from eigenlabel.datasets.tables.assemble import to_dataset
 from eigenlabel.datasets.tables.columns import (
     MICROSECONDS,
@@ -17,7 +17,7 @@ from eigenlabel.datasets.tables.columns import (
     refusal,
     to_column,
 )
-from eigenlabel.datasets.tables.engines import polars_numbers, polars_words
+from eigenlabel.datasets.tables.polars_and_pandas import polars_numbers, polars_words
 from eigenlabel.datasets.tables.roles import ColumnOptions
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigenlabel.datasets.files.errors import DataError, shorten, unknown
-from eigenlabel.datasets.like import LIKE, about_labels, no_labels, skips_labels
+from eigenlabel.datasets.matching import LIKE, about_labels, no_labels, skips_labels
 from eigenlabel.datasets.tables.columns import Dates, Lists, RawTable, Words, read_filled, without
 from eigenlabel.datasets.tables.features import odd_cell
 from eigenlabel.datasets.tables.roles import ColumnOptions, Roles, find_roles

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigenlabel.datasets.files.errors import DataError, show, unknown
-from eigenlabel.datasets.options import as_names
+from eigenlabel.datasets.readers import as_names
 from eigenlabel.datasets.tables.columns import (
     Column,
     Lists,

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
 from eigenlabel.datasets.files.errors import DataError, show
-from eigenlabel.datasets.options import as_names
+from eigenlabel.datasets.readers import as_names
 from eigenlabel.datasets.tables.columns import RawTable
 from eigenlabel.inputs.messages import Message, Parameter
 from eigenlabel.linalg._types import Matrix

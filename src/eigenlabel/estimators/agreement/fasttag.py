@@ -31,7 +31,7 @@ from eigenlabel.linalg._types import Bools, Floats
 from eigenlabel.linalg.factors.factorise import factorise
 from eigenlabel.linalg.operators import CentredOperator, is_sparse
 from eigenlabel.linalg.solvers.shifted import ShiftedSystem
-from eigenlabel.thresholds.rule import Rule
+from eigenlabel.thresholds.base import Rule
 from eigenlabel.thresholds.rules import get_rule
 
 

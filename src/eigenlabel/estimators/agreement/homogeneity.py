@@ -27,9 +27,9 @@ from eigenlabel.inputs.parameters import (
 from eigenlabel.inputs.warning import warn
 from eigenlabel.labels.checks import find_missing
 from eigenlabel.linalg._types import Floats, Ints
-from eigenlabel.linalg.agreement import HatSum, Term, alternate
 from eigenlabel.linalg.hats import IndicatorHat
 from eigenlabel.linalg.numerics import descending_eigh, fix_signs
+from eigenlabel.linalg.sum_of_hats import HatSum, Term, alternate
 
 MISSING, UNKNOWN = -1, -2
 

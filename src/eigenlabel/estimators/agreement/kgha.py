@@ -17,7 +17,7 @@ from eigenlabel.estimators.views.kernels import (
     view_kernel_tags,
 )
 from eigenlabel.estimators.views.ridge import ridge_hats, ridge_views
-from eigenlabel.estimators.views.weights import VIEW_WEIGHTS, find_weights
+from eigenlabel.estimators.views.view_weights import VIEW_WEIGHTS, find_weights
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.inputs.parameters import (
     COUNT,
@@ -35,10 +35,10 @@ from eigenlabel.inputs.parameters import (
 from eigenlabel.inputs.views import read_views
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Floats
-from eigenlabel.linalg.agreement import HatSum, Term, alternate, top_eigenvectors
 from eigenlabel.linalg.hats import Hat, LinearHat
 from eigenlabel.linalg.operators import CentredOperator
-from eigenlabel.thresholds.rule import Rule
+from eigenlabel.linalg.sum_of_hats import HatSum, Term, alternate, top_eigenvectors
+from eigenlabel.thresholds.base import Rule
 from eigenlabel.thresholds.rules import get_rule
 
 # Directions that the labels hardly reach are not decoded: their inverse would be noise.

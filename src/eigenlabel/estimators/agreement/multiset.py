@@ -29,8 +29,8 @@ from eigenlabel.inputs.parameters import (
 from eigenlabel.inputs.views import read_views
 from eigenlabel.inputs.warning import warn
 from eigenlabel.linalg._types import Bools, Floats
-from eigenlabel.linalg.agreement import HatSum, Matched, Term, match_sets, top_eigenvectors
 from eigenlabel.linalg.hats import Hat
+from eigenlabel.linalg.sum_of_hats import HatSum, Matched, Term, match_sets, top_eigenvectors
 
 
 class MultisetCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from eigenlabel.estimators.agreement.kgha import KGHA, SHARED_PARAMETERS, AgreementProblem
 from eigenlabel.inputs.parameters import Parameters
-from eigenlabel.thresholds.rule import Rule
+from eigenlabel.thresholds.base import Rule
 
 
 class KernelRidgeTagger(KGHA):

@@ -18,11 +18,10 @@ from eigenlabel.inputs.parameters import (
 )
 from eigenlabel.inputs.progress import tuning
 from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.labels.truth import Truth
 from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.heldout import Fold, training_rows
 from eigenlabel.model_selection.routing import NO_GROUPS, make_tuned_router, route_tuned
-from eigenlabel.model_selection.scorers import make_scorer
+from eigenlabel.model_selection.scorers import Truth, make_scorer
 from eigenlabel.model_selection.search import Chunk, Pooled, search, store, to_floats
 from eigenlabel.model_selection.splits import list_folds
 from eigenlabel.thresholds import Rule, get_rule

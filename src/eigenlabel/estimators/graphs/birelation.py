@@ -12,7 +12,7 @@ from eigenlabel.inputs.parameters import Choice, Flag, Number, Parameters
 from eigenlabel.inputs.warning import warn
 from eigenlabel.linalg._types import Bools, Floats, Matrix
 from eigenlabel.linalg.operators import is_sparse
-from eigenlabel.thresholds.rule import Rule
+from eigenlabel.thresholds.base import Rule
 
 
 def label_graph(T: Floats) -> Floats:

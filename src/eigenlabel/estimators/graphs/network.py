@@ -28,7 +28,7 @@ from eigenlabel.estimators.views.kernels import (
     view_kernel_tags,
 )
 from eigenlabel.estimators.views.tables import as_float
-from eigenlabel.estimators.views.weights import given_weights, to_mean_one
+from eigenlabel.estimators.views.view_weights import given_weights, to_mean_one
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
     COUNT,
@@ -45,7 +45,7 @@ from eigenlabel.inputs.views import Layout, Part, read_views
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Bools, Floats, Ints, Matrix
 from eigenlabel.linalg.operators import is_sparse
-from eigenlabel.thresholds.rule import Rule
+from eigenlabel.thresholds.base import Rule
 from eigenlabel.thresholds.rules import get_rule
 
 # What all methods on graphs declare.

@@ -10,7 +10,7 @@ from eigenlabel.estimators.graphs.similarity import add_graphs, degrees
 from eigenlabel.inputs.parameters import POSITIVE, Parameters
 from eigenlabel.linalg._types import Bools, Floats, Matrix
 from eigenlabel.linalg.operators import is_sparse
-from eigenlabel.thresholds.rule import Rule
+from eigenlabel.thresholds.base import Rule
 
 
 class GaussianFields(NetworkClassifier):

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import cg
 from sklearn.exceptions import ConvergenceWarning
 
-from eigenlabel.estimators.views.weights import minimise_quadratic
+from eigenlabel.estimators.views.view_weights import minimise_quadratic
 from eigenlabel.inputs.warning import warn
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.kernels.neighbours import nearest_in_strips

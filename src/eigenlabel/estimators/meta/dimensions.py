@@ -16,7 +16,11 @@ from eigenlabel.inputs.warning import NoDirectionWarning, ignored
 from eigenlabel.labels.checks import check_label_matrix
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.metrics import METRICS
-from eigenlabel.model_selection.reading import labels_matrix, probabilities_matrix, scores_matrix
+from eigenlabel.model_selection.classifier_scores import (
+    labels_matrix,
+    probabilities_matrix,
+    scores_matrix,
+)
 from eigenlabel.model_selection.search import ByFold, Chunk, SearchResult, search
 from eigenlabel.model_selection.splits import check_folds
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import (
 )
 
 from eigenlabel.estimators.base import CALIBRATION
-from eigenlabel.estimators.heldout import class_heldout
+from eigenlabel.estimators.heldout_by_refitting import class_heldout
 from eigenlabel.estimators.meta.dimensions import (
     DimensionScores,
     check_dimensions,
@@ -22,17 +22,18 @@ from eigenlabel.estimators.meta.dimensions import (
 )
 from eigenlabel.estimators.neighbours.mlknn import MLkNN
 from eigenlabel.estimators.projection.mddm import MDDM
-from eigenlabel.inputs.data import check_data, check_row_weights
+from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import all_or_nothing, available_if
 from eigenlabel.inputs.parameters import CheckedBy, Choice, Parameters, check_parameters
+from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.inputs.sklearn_private import routing_enabled, take_rows
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.metrics import METRICS
-from eigenlabel.model_selection.reading import class_scores, has_scores, scores_matrix
+from eigenlabel.model_selection.classifier_scores import class_scores, has_scores, scores_matrix
 from eigenlabel.model_selection.routing import make_router, requesting_weights, route_fit
 from eigenlabel.model_selection.search import store_calibration
-from eigenlabel.thresholds.class_maps import fit_probabilities
+from eigenlabel.thresholds.calibration import fit_probabilities
 
 
 def _share_weights(fits: dict[str, dict[str, Any]], takers: dict[str, Any]) -> None:

@@ -11,18 +11,19 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.estimators.base import CALIBRATION
-from eigenlabel.estimators.heldout import check_enough, class_heldout
+from eigenlabel.estimators.heldout_by_refitting import check_enough, class_heldout
 from eigenlabel.estimators.subspace.many_labels import MANY
-from eigenlabel.inputs.data import check_row_weights, is_estimator, unmasked
+from eigenlabel.inputs.data import is_estimator, unmasked
 from eigenlabel.inputs.fitting import all_or_nothing, available_if
 from eigenlabel.inputs.parameters import CheckedBy, Jobs, Parameters, check_parameters
+from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.inputs.sklearn_private import routing_enabled, take_rows, take_samples
 from eigenlabel.inputs.views import indexable
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.machine import memory_limit, readable
 from eigenlabel.linalg.operators import row_blocks
-from eigenlabel.model_selection.reading import (
+from eigenlabel.model_selection.classifier_scores import (
     as_matrix,
     class_scores,
     score_method,
@@ -32,8 +33,8 @@ from eigenlabel.model_selection.routing import make_router, route_fit
 from eigenlabel.model_selection.search import store_calibration
 from eigenlabel.model_selection.splits import check_folds
 from eigenlabel.thresholds import Rule, Top, Zero, get_rule
-from eigenlabel.thresholds.class_maps import fit_probabilities
-from eigenlabel.thresholds.rules import check_readable, decide, heldout_values, join_decisions
+from eigenlabel.thresholds.calibration import fit_probabilities
+from eigenlabel.thresholds.rules import Decisions, check_readable, decide, heldout_values
 
 ARRAYS = 6  # arrays of samples x labels that exist at once while thresholds are fitted
 
@@ -338,7 +339,10 @@ class ThresholdedClassifier(
         X = X.tocsr() if sparse else X if hasattr(X, "shape") else np.asarray(X)
         rows = row_blocks(X.shape[0], len(self.thresholds_))
         take = X.iloc if hasattr(X, "iloc") else X
-        return join_decisions((self._decide(take[piece]) for piece in rows), X.shape[0])
+        joined = Decisions(X.shape[0])
+        for piece in rows:
+            joined.add(self._decide(take[piece]))
+        return joined.join()
 
     def _decide(self, X: Any) -> Any:
         """Return the label sets of some samples."""

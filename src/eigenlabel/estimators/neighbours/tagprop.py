@@ -7,8 +7,8 @@ import numpy as np
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
-from eigenlabel.estimators.neighbours.tagging import DISTANCE_PARAMETERS, DistanceTagger
-from eigenlabel.estimators.neighbours.votes import (
+from eigenlabel.estimators.neighbours.jec_and_mbrm import DISTANCE_PARAMETERS, DistanceTagger
+from eigenlabel.estimators.neighbours.weighted_votes import (
     ByDistance,
     ByRank,
     Learnt,
@@ -32,7 +32,7 @@ from eigenlabel.inputs.views import Part
 from eigenlabel.inputs.warning import warn
 from eigenlabel.kernels.neighbours import Neighbours, nearest_by_mean, nearest_by_rank
 from eigenlabel.linalg._types import Bools, Floats
-from eigenlabel.thresholds.rule import Rule
+from eigenlabel.thresholds.base import Rule
 
 
 class TagProp(DistanceTagger):

@@ -16,7 +16,7 @@ from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel, kernel_tags
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Bools, Floats, Matrix
 from eigenlabel.linalg.directions import Directions
-from eigenlabel.linalg.factors.protocol import Factor
+from eigenlabel.linalg.factors.base import Factor
 from eigenlabel.linalg.numerics import fix_signs
 from eigenlabel.linalg.operators import CentredOperator, row_blocks
 

@@ -1,7 +1,7 @@
 """Canonical correlation analysis of features and labels."""
 
 from eigenlabel.estimators.projection.label_projection import RegularisedProjection
-from eigenlabel.labels.factors import whitened
+from eigenlabel.labels.similarity import whitened
 from eigenlabel.linalg._types import Bools, Floats
 
 

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from eigenlabel.estimators.projection.label_projection import RegularisedProjection
 from eigenlabel.inputs.parameters import Choice, Parameters
-from eigenlabel.labels.factors import LAPLACIANS, hypergraph
+from eigenlabel.labels.similarity import LAPLACIANS, hypergraph
 from eigenlabel.linalg._types import Bools, Floats
 
 

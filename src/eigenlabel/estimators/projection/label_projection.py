@@ -14,7 +14,7 @@ from eigenlabel.inputs.parameters import NOT_NEGATIVE, Parameters
 from eigenlabel.kernels.factor import factorise_samples
 from eigenlabel.linalg._types import Bools, Floats, Matrix
 from eigenlabel.linalg.directions import Directions, directions, orthonormal_directions
-from eigenlabel.linalg.factors.protocol import Factor
+from eigenlabel.linalg.factors.base import Factor
 from eigenlabel.linalg.operators import CentredOperator
 
 

@@ -1,7 +1,7 @@
 """Linear discriminant analysis for labels that overlap."""
 
 from eigenlabel.estimators.projection.label_projection import RegularisedProjection
-from eigenlabel.labels.factors import class_indicator
+from eigenlabel.labels.similarity import class_indicator
 from eigenlabel.linalg._types import Bools, Floats
 
 

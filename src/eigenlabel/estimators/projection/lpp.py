@@ -16,7 +16,7 @@ from eigenlabel.linalg.directions import (
     Directions,
     generalised_directions,
 )
-from eigenlabel.linalg.factors.protocol import Factor
+from eigenlabel.linalg.factors.base import Factor
 from eigenlabel.linalg.ties import SAFETY, Rounding, nearest, precision
 
 

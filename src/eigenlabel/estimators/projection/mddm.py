@@ -17,10 +17,10 @@ from eigenlabel.inputs.parameters import (
     Parameters,
     check_parameters,
 )
-from eigenlabel.labels.factors import CORRELATIONS, correlated_labels
+from eigenlabel.labels.similarity import CORRELATIONS, correlated_labels
 from eigenlabel.linalg._types import Bools, Floats, Matrix
 from eigenlabel.linalg.directions import Directions, complement
-from eigenlabel.linalg.factors.protocol import Factor
+from eigenlabel.linalg.factors.base import Factor
 from eigenlabel.linalg.operators import CentredOperator
 
 

@@ -13,7 +13,7 @@ from eigenlabel.linalg.directions import (
     Directions,
     generalised_directions,
 )
-from eigenlabel.linalg.factors.protocol import Factor
+from eigenlabel.linalg.factors.base import Factor
 
 
 class MLSI(BaseProjection):

@@ -1,7 +1,7 @@
 """Orthonormal directions through the centroids of the labels."""
 
 from eigenlabel.estimators.projection.label_projection import LabelProjection
-from eigenlabel.labels.factors import class_indicator
+from eigenlabel.labels.similarity import class_indicator
 from eigenlabel.linalg._types import Bools, Floats
 
 

@@ -5,8 +5,8 @@ from eigenlabel.inputs.data import check_scale
 from eigenlabel.kernels.factor import factorise_samples
 from eigenlabel.linalg._types import Bools, Matrix
 from eigenlabel.linalg.directions import Directions, covariance_directions
+from eigenlabel.linalg.factors.base import Factor
 from eigenlabel.linalg.factors.covariance import CovarianceFactor
-from eigenlabel.linalg.factors.protocol import Factor
 from eigenlabel.linalg.operators import CentredOperator
 
 

@@ -2,7 +2,7 @@
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from inspect import getattr_static
 from typing import Any, Self, TypeVar
 
@@ -13,9 +13,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.estimators.base import ScoreClassifier, check_calibrated
+from eigenlabel.estimators.subspace.coefficients import Weights
 from eigenlabel.estimators.subspace.solve import SubspaceSolution
 from eigenlabel.estimators.subspace.stream import Columns, Stream, extend, linear_only
-from eigenlabel.estimators.subspace.weights import Weights
 from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing, available_if
 from eigenlabel.inputs.parameters import check_number, check_parameters
@@ -26,7 +26,7 @@ from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.threads import idle_threads
 from eigenlabel.thresholds.calibration import Calibration
-from eigenlabel.thresholds.rules import decide, join_decisions, top_labels
+from eigenlabel.thresholds.rules import Decisions, decide, top_labels
 
 Value = TypeVar("Value")
 
@@ -341,7 +341,7 @@ class BaseSharedSubspace(
         self : object
             The model.
         """
-        from eigenlabel.estimators.subspace.files import read_pieces  # noqa: PLC0415  many readers
+        from eigenlabel.estimators.subspace.fit_files import read_pieces  # noqa: PLC0415  many readers
 
         n_folds, limit = self._check_stream(), self._limit
         stream: Stream | None = None
@@ -412,15 +412,12 @@ class BaseSharedSubspace(
     def _scores(self, X: Any) -> Floats:
         return self._solved().weights.scores(check_data(self, X, reset=False))
 
-    def _by_rows(
-        self, X: Any, use: Callable[[SubspaceSolution, Floats], Value]
-    ) -> tuple[Iterator[Value], int]:
-        """Use the scores of pieces of rows; returns an iterator, and the number of samples."""
+    def _by_rows(self, X: Any) -> tuple[Iterator[Floats], int]:
+        """Return the scores of pieces of rows, one after the other, and the number of samples."""
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
-        solution = self._solved()
-        weights: Weights = solution.weights
-        return (use(solution, scores) for scores in weights.scores_by_rows(X)), X.shape[0]
+        weights: Weights = self._solved().weights
+        return weights.scores_by_rows(X), X.shape[0]
 
     def decision_function(self, X: Any) -> Floats:
         """Compute the score of every label, before any threshold.
@@ -471,8 +468,11 @@ class BaseSharedSubspace(
         """
         check_is_fitted(self)
         self._check_size(X, "Probabilities of")
-        parts, n = self._by_rows(X, lambda _, F: self._probabilities(F).astype(F.dtype, copy=False))
-        return np.asarray(join_decisions(parts, n))
+        pieces, n = self._by_rows(X)
+        joined = Decisions(n)
+        for scores in pieces:
+            joined.add(self._probabilities(scores).astype(scores.dtype, copy=False))
+        return np.asarray(joined.join())
 
     def _probabilities(self, scores: Floats) -> Floats:
         """Return what ``predict_proba`` returns for scores (n, m)."""
@@ -491,11 +491,11 @@ class BaseSharedSubspace(
         labels : {ndarray, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
             A 0/1 matrix, sparse if y was sparse; or a vector of classes.
         """
-        return join_decisions(
-            *self._by_rows(
-                X, lambda s, F: decide(self._codec, F, s.rule, s.thresholds, s.calibration)
-            )
-        )
+        pieces, n = self._by_rows(X)
+        s, joined = self._solved(), Decisions(n)
+        for scores in pieces:
+            joined.add(decide(self._codec, scores, s.rule, s.thresholds, s.calibration))
+        return joined.join()
 
     def rank_labels(self, X: Any, n_labels: int = 5) -> tuple[Ints, Floats]:
         """Rank the labels of each sample by their probabilities, or by scores without calibration.
@@ -521,14 +521,13 @@ class BaseSharedSubspace(
         check_is_fitted(self)
         if len(self.classes_) != len(self._solved().weights.intercept):
             raise ValueError("One score decides between two classes: there is nothing to rank.")
-
-        def best(solution: SubspaceSolution, scores: Floats) -> tuple[Ints, Floats]:
-            values = scores if solution.calibration is None else self._probabilities(scores)
-            top = top_labels(values, int(n_labels))
-            return top, np.take_along_axis(values, top, axis=1)
-
-        labels, values = zip(*self._by_rows(X, best)[0], strict=True)
-        return np.concatenate(labels), np.concatenate(values)
+        labels, best = [], []
+        for scores in self._by_rows(X)[0]:
+            known = self._solved().calibration is not None
+            values = self._probabilities(scores) if known else scores
+            labels.append(top_labels(values, int(n_labels)))
+            best.append(np.take_along_axis(values, labels[-1], axis=1))
+        return np.concatenate(labels), np.concatenate(best)
 
     def predict_top(self, X: Any, n_labels: int = 5) -> sp.csr_array:
         """Predict the best ``n_labels`` labels of each sample, as ``rank_labels`` ranks them.

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 from sklearn.exceptions import NotFittedError
 
 from eigenlabel.estimators.base import CALIBRATION, check_training
-from eigenlabel.estimators.heldout import FOLDS
+from eigenlabel.estimators.heldout_by_refitting import FOLDS
 from eigenlabel.estimators.subspace.base import BaseSharedSubspace
-from eigenlabel.estimators.subspace.heldout import (
+from eigenlabel.estimators.subspace.coefficients import Domain
+from eigenlabel.estimators.subspace.exact_heldout import (
     calibrate_many,
     default_folds,
     exact_scores,
-    factorise_folds,
     single,
     stream_scores,
 )
@@ -29,18 +29,18 @@ from eigenlabel.estimators.subspace.solve import (
     SubspaceSolution,
     choose_rank,
     factorise,
+    factorise_folds,
     solve,
     solve_statistics,
 )
 from eigenlabel.estimators.subspace.stream import Stream, linear_only
-from eigenlabel.estimators.subspace.weights import Domain
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import Integer, Maybe, Number, Parameters, check_parameters
 from eigenlabel.kernels.factor import SOLVER_PARAMETERS
 from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel
 from eigenlabel.labels.checks import blank
 from eigenlabel.linalg.statistics import Statistics
-from eigenlabel.thresholds.class_maps import fit_probabilities
+from eigenlabel.thresholds.calibration import fit_probabilities
 
 
 class SharedSubspaceClassifier(BaseSharedSubspace):

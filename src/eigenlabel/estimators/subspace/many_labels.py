@@ -12,17 +12,18 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
+from eigenlabel.estimators.subspace.coefficients import Domain, Factored, Full, Weights
 from eigenlabel.estimators.subspace.solve import Point, SubspaceSolution
-from eigenlabel.estimators.subspace.weights import Domain, Factored, Full, Weights
-from eigenlabel.inputs.data import check_data, check_weights, unmasked
+from eigenlabel.inputs.data import check_data, unmasked
+from eigenlabel.inputs.sample_weights import check_weights
 from eigenlabel.kernels.factor import Solver, factorise_samples
 from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.labels.codec import LabelCodec, sparse_targets
 from eigenlabel.linalg._types import Floats, Matrix
-from eigenlabel.linalg.factors.protocol import SampleFactor
+from eigenlabel.linalg.factors.base import SampleFactor
 from eigenlabel.linalg.machine import readable
 from eigenlabel.linalg.operators import is_sparse
-from eigenlabel.linalg.sides import dense_memory, factored_memory
+from eigenlabel.linalg.top_subspace import dense_memory, factored_memory
 
 MANY = 10_000  # from this number of labels on, S is never formed
 EXACT = 4096  # up to this smaller side of X, "auto" computes its eigenvectors

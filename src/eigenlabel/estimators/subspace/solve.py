@@ -1,26 +1,29 @@
 """The closed form of ML-LS: two ridge regressions and one small eigenproblem."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from eigenlabel.estimators.subspace.grid import Tuning
-from eigenlabel.estimators.subspace.weights import Domain, Full, Weights
+from eigenlabel.estimators.base import Training
+from eigenlabel.estimators.subspace.coefficients import Domain, Full, Weights
 from eigenlabel.inputs.parameters import check_number
 from eigenlabel.kernels.factor import Solver, factorise_samples
 from eigenlabel.kernels.kernel import Kernel
-from eigenlabel.linalg._types import Bools, Floats
-from eigenlabel.linalg.cells import number_patterns
+from eigenlabel.linalg._types import Bools, Floats, Ints
+from eigenlabel.linalg.factors.base import Factor, SampleFactor
 from eigenlabel.linalg.factors.covariance import StatisticsFactor
 from eigenlabel.linalg.factors.masked import MaskedFactor
-from eigenlabel.linalg.factors.protocol import Factor, SampleFactor
 from eigenlabel.linalg.factors.solution import Shortfall, Solution
+from eigenlabel.linalg.heldout import Fold, tuning_arrays
 from eigenlabel.linalg.machine import ARRAYS
 from eigenlabel.linalg.numerics import descending_eigh, fix_signs, positive_count
+from eigenlabel.linalg.observed_cells import number_patterns
 from eigenlabel.linalg.statistics import Statistics
+from eigenlabel.model_selection.search import SearchResult
+from eigenlabel.thresholds.base import Rule
 from eigenlabel.thresholds.calibration import Calibration
-from eigenlabel.thresholds.rule import Rule
 from eigenlabel.thresholds.rules import Zero
 
 EXACT_WORK = 5e11  # patterns times p^3, p the smaller side of X, up to which "auto" solves exactly
@@ -77,6 +80,21 @@ def factorise(
     return MaskedFactor(base, observed)
 
 
+def factorise_folds(
+    kernel: Kernel, data: Training, folds: Sequence[Fold], solver: Solver
+) -> tuple[SampleFactor, SampleFactor]:
+    """Factorise all samples, and those with positive weight, which are held out in turn."""
+    n, d = data.X.shape
+    arrays = tuning_arrays(n, d if kernel.linear else n, folds)
+    cells, used = data.observed, data.used
+    factor = factorise(kernel, data.X, data.weights, cells, solver, arrays)
+    if data.weights is None or len(used) == n:
+        return factor, factor
+    X = data.X[used][:, used] if kernel.precomputed else data.X[used]
+    part = None if cells is None else cells[used]
+    return factor, factorise(kernel, X, data.weights[used], part, solver, arrays)
+
+
 THIN = 2000  # from this number of labels on, a QR decomposition of A' pays off before S is formed
 
 Point = tuple[float, float, int]  # alpha, beta and the dimension r of the shared subspace
@@ -96,6 +114,64 @@ def choose_rank(n_components: int | None, n_labels: int) -> int:
         return default_rank(n_labels)
     check_number("n_components", n_components, 0, n_labels, integer=True)
     return int(n_components)
+
+
+class Arranged(Protocol):
+    """A grid whose values can be arranged by its parameters."""
+
+    def arrange(self, values: Floats) -> Floats:
+        """Return values of the points in the order of the lists of parameters."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The results of all grid points, and the best one.
+
+    Attributes
+    ----------
+    cv_results : dict
+        The results of all grid points.
+    best_index : int
+        The position of the best grid point.
+    best_score : float
+        Its score.
+    best_params : dict
+        Its values of alpha, beta and n_components, and of gamma if several were compared.
+    score_grid : (n_alphas, n_betas, n_dimensions) or (..., n_gammas) array
+        The scores in the order of the lists of parameters.
+    oof_scores : (n_samples, n_labels) array
+        The held-out scores of the best grid point, NaN for samples that were never held out.
+    """
+
+    cv_results: dict[str, Any]
+    best_index: int
+    best_score: float
+    best_params: dict[str, Any]
+    score_grid: Floats
+    oof_scores: Floats
+
+    @classmethod
+    def of(cls, result: SearchResult, grid: Arranged, rows: Ints, n_samples: int) -> "Tuning":
+        """Return the outcome of a search on some rows of ``n_samples`` samples."""
+        assert result.oof_scores is not None
+        best = int(result.best)
+        oof_scores = np.full((n_samples, result.oof_scores.shape[1]), np.nan)
+        oof_scores[rows] = result.oof_scores
+        return cls(
+            result.table,
+            best,
+            float(result.score),
+            dict(result.table["params"][best]),
+            grid.arrange(result.table["pooled_test_score"]),
+            oof_scores,
+        )
+
+    @property
+    def point(self) -> tuple[float, float, int]:
+        """The best alpha, beta and dimension of the shared subspace."""
+        best = self.best_params
+        return best["alpha"], best["beta"], best["n_components"]
 
 
 @dataclass(frozen=True)

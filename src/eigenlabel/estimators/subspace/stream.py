@@ -19,9 +19,9 @@ from eigenlabel.inputs.data import (
     check_largest,
     check_sparse,
     check_spread,
-    check_weights,
 )
 from eigenlabel.inputs.fitting import available_if
+from eigenlabel.inputs.sample_weights import check_weights
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Bools, Floats, Ints, Matrix
 from eigenlabel.linalg.machine import check_memory

@@ -8,18 +8,18 @@ import numpy as np
 
 from eigenlabel.estimators.base import CALIBRATION, check_training
 from eigenlabel.estimators.subspace.base import BaseSharedSubspace
-from eigenlabel.estimators.subspace.grid import PAPER_GRID, Grid, Tuning, chunk_size
-from eigenlabel.estimators.subspace.heldout import stream_scores
+from eigenlabel.estimators.subspace.coefficients import Domain, Dual
+from eigenlabel.estimators.subspace.exact_heldout import stream_scores
 from eigenlabel.estimators.subspace.many_labels import Sizes, check_tunable
 from eigenlabel.estimators.subspace.solve import (
     SubspaceSolution,
+    Tuning,
     choose_rank,
     solve,
     solve_statistics,
 )
 from eigenlabel.estimators.subspace.stream import Stream
-from eigenlabel.estimators.subspace.tuning import TunedSearch
-from eigenlabel.estimators.subspace.weights import Domain, Dual
+from eigenlabel.estimators.subspace.tuning import PAPER_GRID, Grid, TunedSearch, chunk_size
 from eigenlabel.inputs import progress
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
@@ -32,17 +32,15 @@ from eigenlabel.inputs.parameters import (
     check_parameters,
 )
 from eigenlabel.kernels.factor import SOLVER_PARAMETERS
-from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel
-from eigenlabel.kernels.shared import check_bandwidths, is_list
+from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel, check_bandwidths, is_list
 from eigenlabel.labels.codec import LabelCodec, signed_targets
-from eigenlabel.labels.truth import Truth
 from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.heldout import sort_by_fold
 from eigenlabel.model_selection.routing import NO_GROUPS, make_tuned_router, route_tuned
-from eigenlabel.model_selection.scorers import make_scorer
+from eigenlabel.model_selection.scorers import Truth, make_scorer
 from eigenlabel.model_selection.search import PIECE, Pooled, SearchResult, search, to_floats
 from eigenlabel.model_selection.splits import list_folds
-from eigenlabel.thresholds.rule import Rule
+from eigenlabel.thresholds.base import Rule
 from eigenlabel.thresholds.rules import get_rule
 
 

@@ -14,7 +14,7 @@ from eigenlabel.estimators.views.kernels import (
     view_kernel_tags,
 )
 from eigenlabel.estimators.views.tables import as_float
-from eigenlabel.estimators.views.weights import (
+from eigenlabel.estimators.views.view_weights import (
     VIEW_WEIGHTS,
     alignments,
     common_rows,

@@ -9,8 +9,7 @@ from eigenlabel.drawing.axes import BLACK, COLOURS
 from eigenlabel.drawing.names import LITERAL, readable
 from eigenlabel.inputs.parameters import check_choice, check_number
 from eigenlabel.inspection.displays.base import Display
-from eigenlabel.inspection.displays.cuts import precision_recall_curve, roc_curve
-from eigenlabel.inspection.displays.reading import (
+from eigenlabel.inspection.displays.checked_inputs import (
     Judged,
     find_labels,
     most_frequent,
@@ -19,10 +18,11 @@ from eigenlabel.inspection.displays.reading import (
     read_judged,
     say_chosen,
 )
+from eigenlabel.inspection.displays.curve_points import precision_recall_curve, roc_curve
 from eigenlabel.labels.checks import check_label_matrix, check_observed_labels
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.metrics import f1_from_counts
-from eigenlabel.model_selection.reading import labels_matrix
+from eigenlabel.model_selection.classifier_scores import labels_matrix
 
 OF_SETS = ("f1", "precision", "recall")
 OF_SCORES = ("auc", "average_precision")

@@ -9,7 +9,7 @@ from eigenlabel.drawing.axes import BLACK, style_of
 from eigenlabel.drawing.names import LITERAL, add_legend, readable
 from eigenlabel.estimators.meta.dimensions import DimensionsPath
 from eigenlabel.inspection.displays.base import Display
-from eigenlabel.inspection.displays.reading import find_part
+from eigenlabel.inspection.displays.checked_inputs import find_part
 from eigenlabel.linalg._types import Floats
 from eigenlabel.metrics import METRICS
 

@@ -11,7 +11,7 @@ from eigenlabel.drawing.axes import COLOURS
 from eigenlabel.drawing.names import LITERAL, readable
 from eigenlabel.inputs.data import unmasked
 from eigenlabel.inspection.displays.base import Display
-from eigenlabel.inspection.displays.reading import find_fitted, find_part
+from eigenlabel.inspection.displays.checked_inputs import find_fitted, find_part
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.metrics import METRICS
 

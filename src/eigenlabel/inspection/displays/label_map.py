@@ -8,10 +8,10 @@ import numpy as np
 
 from eigenlabel.drawing.axes import COLOURS, GREY
 from eigenlabel.drawing.names import LITERAL, OUTSIDE, add_legend, place_names, readable
-from eigenlabel.inputs.data import check_row_weights
 from eigenlabel.inputs.parameters import check_number
+from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.inspection.displays.base import Display
-from eigenlabel.inspection.displays.reading import (
+from eigenlabel.inspection.displays.checked_inputs import (
     find_fitted,
     find_labels,
     most_frequent,

@@ -9,14 +9,7 @@ from eigenlabel.drawing.axes import BLACK, GREY, PALE, style_of, thin
 from eigenlabel.drawing.names import OUTSIDE, add_legend, readable
 from eigenlabel.inputs.parameters import check_choice, check_number
 from eigenlabel.inspection.displays.base import Display
-from eigenlabel.inspection.displays.cuts import (
-    Curve,
-    precision_recall_curve,
-    precisions_at,
-    rates_at,
-    roc_curve,
-)
-from eigenlabel.inspection.displays.reading import (
+from eigenlabel.inspection.displays.checked_inputs import (
     Judged,
     ScoredCells,
     find_labels,
@@ -24,6 +17,13 @@ from eigenlabel.inspection.displays.reading import (
     read_estimator,
     read_judged,
     say_chosen,
+)
+from eigenlabel.inspection.displays.curve_points import (
+    Curve,
+    precision_recall_curve,
+    precisions_at,
+    rates_at,
+    roc_curve,
 )
 from eigenlabel.linalg._types import Bools, Floats
 

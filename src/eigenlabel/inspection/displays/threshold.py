@@ -7,14 +7,14 @@ import numpy as np
 from eigenlabel.drawing.axes import BLACK, COLOURS, thin
 from eigenlabel.drawing.names import LITERAL, OUTSIDE, add_legend, readable
 from eigenlabel.inspection.displays.base import Display
-from eigenlabel.inspection.displays.cuts import ThresholdCurve, threshold_curve
-from eigenlabel.inspection.displays.reading import (
+from eigenlabel.inspection.displays.checked_inputs import (
     Judged,
     find_fitted,
     find_label,
     read_estimator,
     read_judged,
 )
+from eigenlabel.inspection.displays.curve_points import ThresholdCurve, threshold_curve
 from eigenlabel.labels.checks import blank
 from eigenlabel.linalg._types import Floats
 from eigenlabel.thresholds import Rule, get_rule

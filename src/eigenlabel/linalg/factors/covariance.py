@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from eigenlabel.linalg._types import Floats, Ints
-from eigenlabel.linalg.factors.exact import ExactFactor, ExactSampleFactor
-from eigenlabel.linalg.factors.protocol import Product
+from eigenlabel.linalg.factors.base import ExactFactor, ExactSampleFactor, Product
 from eigenlabel.linalg.heldout import (
     Fold,
     FoldBlock,
@@ -19,9 +18,9 @@ from eigenlabel.linalg.heldout import (
 from eigenlabel.linalg.numerics import rank_tolerance
 from eigenlabel.linalg.operators import CentredOperator, total_weight
 from eigenlabel.linalg.row_space import RowSpace, principal_axes
-from eigenlabel.linalg.sides import ExactSide
 from eigenlabel.linalg.solvers.shifted import diagonalise
 from eigenlabel.linalg.statistics import Statistics
+from eigenlabel.linalg.top_subspace import ExactSide
 
 
 class CovarianceFactor(ExactSampleFactor):

@@ -1,9 +1,9 @@
 """Choose the factor of a linear problem by its shape and the memory there is."""
 
+from eigenlabel.linalg.factors.base import SampleFactor
 from eigenlabel.linalg.factors.covariance import CovarianceFactor
 from eigenlabel.linalg.factors.gram import LinearGramFactor
 from eigenlabel.linalg.factors.krylov import KrylovFactor
-from eigenlabel.linalg.factors.protocol import SampleFactor
 from eigenlabel.linalg.machine import ARRAYS, check_memory, exact_memory, memory_limit
 from eigenlabel.linalg.operators import CentredOperator
 

@@ -8,16 +8,15 @@ import numpy as np
 import scipy.linalg as sl
 
 from eigenlabel.linalg._types import Floats, Ints
-from eigenlabel.linalg.factors.exact import ExactSampleFactor
-from eigenlabel.linalg.factors.protocol import Factor, Product
+from eigenlabel.linalg.factors.base import ExactSampleFactor, Factor, Product
 from eigenlabel.linalg.gram_matrices import centre_gram, scaled_gram, weighted_gram
 from eigenlabel.linalg.heldout import Fold, FoldBlock, Pairs, counted, gram_fold
 from eigenlabel.linalg.numerics import positive_qr, rank_tolerance
 from eigenlabel.linalg.operators import CentredOperator, total_weight
 from eigenlabel.linalg.row_space import RowSpace, principal_axes
-from eigenlabel.linalg.sides import ExactSide
 from eigenlabel.linalg.solvers.shifted import diagonalise
 from eigenlabel.linalg.ties import precision
+from eigenlabel.linalg.top_subspace import ExactSide
 
 
 def orthonormalise_dual(factor: Factor, directions: Floats) -> tuple[Floats, Floats]:

@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 
 from eigenlabel.linalg._types import Floats, Ints, Matrix
+from eigenlabel.linalg.factors.base import Product, SampleFactor
 from eigenlabel.linalg.factors.gram import orthonormalise_dual
 from eigenlabel.linalg.factors.krylov import Bounds, heldout_by_solving
-from eigenlabel.linalg.factors.protocol import Product, SampleFactor
 from eigenlabel.linalg.factors.solution import Solution
 from eigenlabel.linalg.heldout import Fold, FoldBlock, Pairs
 from eigenlabel.linalg.lowrank import BlockKernel, KernelFunction, nystrom
 from eigenlabel.linalg.numerics import rank_tolerance, significant
 from eigenlabel.linalg.operators import CentredOperator, row_blocks, total_weight, weighted_mean
-from eigenlabel.linalg.sides import ProductSide
 from eigenlabel.linalg.solvers.conjugate_gradients import preconditioned_cg
+from eigenlabel.linalg.top_subspace import ProductSide
 
 FLOOR = 1e-10  # eigenvalues of the preconditioner below this share of the largest are left out
 

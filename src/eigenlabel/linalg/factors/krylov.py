@@ -8,8 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from eigenlabel.linalg._types import Floats, Ints
-from eigenlabel.linalg.cells import Cells, MaskedOperator
-from eigenlabel.linalg.factors.protocol import Factor, Product, SampleFactor
+from eigenlabel.linalg.factors.base import Factor, Product, SampleFactor
 from eigenlabel.linalg.factors.solution import Shortfall, Solution
 from eigenlabel.linalg.heldout import (
     Fold,
@@ -20,9 +19,10 @@ from eigenlabel.linalg.heldout import (
     training_rows,
 )
 from eigenlabel.linalg.machine import readable
+from eigenlabel.linalg.observed_cells import Cells, MaskedOperator
 from eigenlabel.linalg.operators import CentredOperator, total_weight
-from eigenlabel.linalg.sides import ProductSide
 from eigenlabel.linalg.solvers.conjugate_gradients import Normal, diagonal_cg, shifted_cg
+from eigenlabel.linalg.top_subspace import ProductSide
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from eigenlabel.linalg._types import Bools, Floats, Ints
-from eigenlabel.linalg.cells import NEVER, Cells
+from eigenlabel.linalg.factors.base import Product, SampleFactor, Side
 from eigenlabel.linalg.factors.krylov import solve_finite
-from eigenlabel.linalg.factors.protocol import Product, SampleFactor, Side
 from eigenlabel.linalg.factors.solution import Solution
 from eigenlabel.linalg.heldout import (
     Fold,
@@ -18,6 +17,7 @@ from eigenlabel.linalg.heldout import (
     counted,
     training_rows,
 )
+from eigenlabel.linalg.observed_cells import NEVER, Cells
 from eigenlabel.linalg.operators import CentredOperator
 
 

@@ -16,13 +16,13 @@ from sklearn.preprocessing import FunctionTransformer, add_dummy_feature
 from sklearn.svm import LinearSVC
 
 from eigenlabel.estimators.margin.aso import ASOClassifier
-from eigenlabel.estimators.meta.per_label import OneVsRestSearchCV
+from eigenlabel.estimators.meta.one_vs_rest_search import OneVsRestSearchCV
 from eigenlabel.estimators.meta.thresholded import ThresholdedClassifier
 from eigenlabel.estimators.projection.cca import CCA
 from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
 from eigenlabel.experiment import Data, Splits
+from eigenlabel.experiment.grid_search import LastFits, search
 from eigenlabel.experiment.methods import Recipe
-from eigenlabel.experiment.tuning import LastFits, search
 from eigenlabel.reproduce.paper import Paper
 from eigenlabel.reproduce.published_figures import read_figures
 from eigenlabel.reproduce.tables import Table, unavailable

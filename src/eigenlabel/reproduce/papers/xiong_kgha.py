@@ -19,15 +19,15 @@ from eigenlabel.estimators.agreement.fasttag import FastTag
 from eigenlabel.estimators.agreement.kgha import KGHA
 from eigenlabel.estimators.graphs.birelation import BiRelationGraph
 from eigenlabel.estimators.graphs.random_fields import GaussianFields
-from eigenlabel.estimators.neighbours.tagging import JEC, MBRM
+from eigenlabel.estimators.neighbours.jec_and_mbrm import JEC, MBRM
 from eigenlabel.estimators.neighbours.tagprop import TagProp
 from eigenlabel.experiment import Data, Method, Splits
 from eigenlabel.experiment.methods import Recipe
 from eigenlabel.reproduce.contests import Contest
 from eigenlabel.reproduce.curves import Curves, Point
 from eigenlabel.reproduce.paper import Paper
+from eigenlabel.reproduce.paper_estimators import ViewChoice
 from eigenlabel.reproduce.published_figures import read_figures
-from eigenlabel.reproduce.steps import ViewChoice
 from eigenlabel.thresholds import Top
 
 CITATION = "Xiong, Szedmak, Piater"

@@ -16,18 +16,18 @@ from sklearn.svm import SVC, LinearSVC
 
 from eigenlabel.estimators.neighbours.mlknn import MLkNN
 from eigenlabel.estimators.projection.cca import CCA
+from eigenlabel.estimators.projection.discriminative_selector import DiscriminativeSelector
 from eigenlabel.estimators.projection.lpp import LPP
 from eigenlabel.estimators.projection.mddm import MDDM
 from eigenlabel.estimators.projection.mlsi import MLSI
 from eigenlabel.estimators.projection.pca import PCA
 from eigenlabel.estimators.projection.pls import PLS
-from eigenlabel.estimators.projection.selector import DiscriminativeSelector
 from eigenlabel.experiment import Data, Method, Splits
+from eigenlabel.experiment.grid_search import LastFits, search
 from eigenlabel.experiment.methods import Recipe
-from eigenlabel.experiment.tuning import LastFits, search
 from eigenlabel.reproduce.curves import Curves
 from eigenlabel.reproduce.paper import Paper
-from eigenlabel.reproduce.steps import AtDimensionOfMDDM, AtShare, OnGaussianKernel
+from eigenlabel.reproduce.paper_estimators import AtDimensionOfMDDM, AtShare, OnGaussianKernel
 from eigenlabel.reproduce.tables import Table
 
 CITATION = "Zhang, Zhou (TKDD 2010)"

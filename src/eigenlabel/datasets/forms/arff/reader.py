@@ -9,16 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigenlabel.datasets.dataset import Dataset
+from eigenlabel.datasets.files.decompression import read_bytes
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.files.limits import LONGEST, check_room
-from eigenlabel.datasets.files.opening import read_bytes
 from eigenlabel.datasets.files.text import decode, read_lines
 from eigenlabel.datasets.forms.arff.attributes import read_header
 from eigenlabel.datasets.forms.arff.labels import find_labels
 from eigenlabel.datasets.forms.arff.rows import list_rows, read_dense, read_sparse
 from eigenlabel.datasets.forms.batches import batches
-from eigenlabel.datasets.forms.reading import reader
-from eigenlabel.datasets.like import about_labels, match, no_labels, skips_labels
+from eigenlabel.datasets.matching import about_labels, match, no_labels, skips_labels
+from eigenlabel.datasets.readers import reader
 from eigenlabel.inputs.messages import Message, Parameter
 from eigenlabel.inputs.parameters import check_choice
 from eigenlabel.linalg._types import Matrix

@@ -9,8 +9,8 @@ import numpy as np
 
 from eigenlabel.datasets.dataset import Dataset
 from eigenlabel.datasets.files.atomic import Write, write_text
+from eigenlabel.datasets.files.decompression import stem
 from eigenlabel.datasets.files.errors import DataError
-from eigenlabel.datasets.files.opening import stem
 from eigenlabel.datasets.forms.writing import (
     check_characters,
     dense_rows,

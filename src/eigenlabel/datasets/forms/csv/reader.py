@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from eigenlabel.datasets.files.decompression import read_bytes
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.files.limits import LONGEST
-from eigenlabel.datasets.files.opening import read_bytes
 from eigenlabel.datasets.files.text import read_lines, split_lines, to_utf8
 from eigenlabel.datasets.forms.batches import batches
 from eigenlabel.datasets.tables.columns import Column, RawTable, Words, holds_codes, read_numbers
-from eigenlabel.datasets.tables.engines import PandasCells, PolarsCells, find_engine
+from eigenlabel.datasets.tables.polars_and_pandas import PandasCells, PolarsCells, find_engine
 from eigenlabel.linalg.machine import memory_limit
 
 DELIMITERS = (",", "\t", ";")

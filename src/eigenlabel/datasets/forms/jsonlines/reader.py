@@ -11,14 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigenlabel.datasets.dataset import Dataset
+from eigenlabel.datasets.files.decompression import read_bytes
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.files.limits import EMPTIEST, check_room, too_empty
 from eigenlabel.datasets.files.names import names_beside
-from eigenlabel.datasets.files.opening import read_bytes
 from eigenlabel.datasets.files.text import read_lines, split_lines, to_utf8
 from eigenlabel.datasets.forms.batches import batches
-from eigenlabel.datasets.forms.reading import reader
-from eigenlabel.datasets.options import TABLE_OPTIONS
+from eigenlabel.datasets.readers import TABLE_OPTIONS, reader
 from eigenlabel.datasets.tables.assemble import to_dataset
 from eigenlabel.datasets.tables.columns import Column, RawTable, to_column
 from eigenlabel.datasets.tables.pieces import assemble_pieces, split_options

@@ -15,10 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
+from eigenlabel.datasets.files.decompression import text_size
 from eigenlabel.datasets.files.errors import DataError
-from eigenlabel.datasets.files.opening import text_size
 from eigenlabel.datasets.files.text import decode
-from eigenlabel.datasets.like import no_labels, skips_labels
+from eigenlabel.datasets.matching import no_labels, skips_labels
 from eigenlabel.datasets.tables.columns import is_too_large
 from eigenlabel.inputs.messages import Count, Message, Parameter
 from eigenlabel.linalg._types import Matrix

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from eigenlabel.datasets.dataset import Dataset
+from eigenlabel.datasets.files.decompression import read_bytes
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.files.limits import check_room
 from eigenlabel.datasets.files.names import name_array, names_beside, number_names
-from eigenlabel.datasets.files.opening import read_bytes
 from eigenlabel.datasets.forms.batches import LATIN, batches, byte_lines
 from eigenlabel.datasets.forms.libsvm.parsing import (
     WEIGHTS,
@@ -20,8 +20,8 @@ from eigenlabel.datasets.forms.libsvm.parsing import (
     parse_svmlight,
     plain_text,
 )
-from eigenlabel.datasets.forms.reading import reader
-from eigenlabel.datasets.like import match
+from eigenlabel.datasets.matching import match
+from eigenlabel.datasets.readers import reader
 from eigenlabel.inputs.messages import Message, Parameter
 from eigenlabel.linalg._types import Matrix
 

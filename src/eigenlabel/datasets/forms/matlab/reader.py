@@ -7,14 +7,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigenlabel.datasets.dataset import Dataset
+from eigenlabel.datasets.files.decompression import check_file
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.files.limits import Limit
 from eigenlabel.datasets.files.names import name_array, number_names
-from eigenlabel.datasets.files.opening import check_file
 from eigenlabel.datasets.forms.matlab.version5 import read_v5
 from eigenlabel.datasets.forms.matlab.version73 import HDF5, read_v73
-from eigenlabel.datasets.forms.reading import reader
-from eigenlabel.datasets.like import about_labels, match, no_labels, skips_labels
+from eigenlabel.datasets.matching import about_labels, match, no_labels, skips_labels
+from eigenlabel.datasets.readers import reader
 from eigenlabel.linalg._types import Matrix
 from eigenlabel.linalg.operators import is_sparse
 

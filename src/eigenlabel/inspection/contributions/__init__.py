@@ -1,0 +1,1 @@
+"""What each feature or training sample adds to a score, one module per kind of model."""

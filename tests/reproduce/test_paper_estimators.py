@@ -1,0 +1,81 @@
+"""Estimators of the papers' protocols."""
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+from eigenlabel import KGHA, MDDM, PCA, DiscriminativeSelector, ThresholdedClassifier, catalogue
+from eigenlabel.catalogue import make
+from eigenlabel.experiment import Data, Method, Protocol, Splits, fit_split
+from eigenlabel.reproduce.paper_estimators import AtShare, ViewChoice
+from protocols import planted, small_data
+
+
+def test_a_share_of_the_dimension_equals_a_projection_to_that_dimension(monkeypatch):
+    data, fits = small_data(0), []
+    fit = PCA.fit
+    monkeypatch.setattr(PCA, "fit", lambda self, X, y=None: fits.append(1) or fit(self, X, y))
+    for share, r in ((0.5, 3), (0.01, 1), (1.0, 6)):
+        Z = AtShare(PCA(), share).fit(data.X, data.Y).transform(data.X)
+        assert Z.shape == (60, r)
+    assert len(fits) == 1
+    direct = PCA(n_components=3).fit(data.X).transform(data.X)
+    half = AtShare(PCA(), 0.5).fit(data.X, data.Y).transform(data.X)
+    np.testing.assert_allclose(half, direct, atol=1e-12)
+    assert AtShare(PCA(), 0.5, 0.6).fit(data.X, data.Y).projection_.n_components_ == 4
+    selected = AtShare(DiscriminativeSelector(), 0.5).fit(data.X, data.Y).transform(data.X)
+    expected = DiscriminativeSelector(3).fit(data.X, data.Y).transform(data.X)
+    np.testing.assert_array_equal(selected, expected)
+
+
+def test_other_projections_have_the_dimension_of_mddm_with_their_kernel():
+    data = small_data(1)
+    for kernel in ({"kernel": "rbf", "gamma": 3.0}, {"kernel": "linear"}):
+        wrapped = catalogue.AtDimensionOfMDDM(PCA(**kernel)).fit(data.X, data.Y)
+        expected = MDDM(**kernel).fit(data.X, data.Y).n_components_
+        assert wrapped.projection_.n_components_ == expected
+
+
+def test_one_kernel_matrix_for_all_labels_equals_an_svc_for_each():
+    data = planted()
+    train, test = data.X[:80], data.X[80:]
+    step = catalogue.OnGaussianKernel(MDDM(kernel="rbf"), 0.05)
+    model = make_pipeline(step, OneVsRestClassifier(SVC(C=10.0, kernel="precomputed")))
+    model.fit(train, data.Y[:80])
+    projection = MDDM(kernel="rbf", gamma=0.05).fit(train, data.Y[:80])
+    svm = SVC(C=10.0, gamma=0.05).fit(projection.transform(train), data.Y[:80, 1])
+    found = svm.decision_function(projection.transform(test))
+    # libsvm computes kernels its own way, and stops at 1e-3
+    np.testing.assert_allclose(model.decision_function(test)[:, 1], found, atol=2e-3)
+    widest = (
+        make("mddm:PCA+SVM-rbf").estimator.set_params(kernel__gamma=0.3).fit(train, data.Y[:80])
+    )
+    assert widest[0].projection_.projection_.gamma == 0.3
+
+
+def test_views_of_the_data_reach_the_model():
+    data = replace(small_data(0), views={"left": slice(0, 2), "right": slice(2, 6)})
+    model = ViewChoice(KGHA(random_state=0), -1)
+    methods = [
+        Method("all", KGHA(random_state=0)),
+        Method("tuned", ThresholdedClassifier(KGHA(random_state=0), cv=2)),
+        Method("right", model),
+        Method("joined", ViewChoice(KGHA(random_state=0), "joined")),
+    ]
+    protocol = Protocol([Data("d", data, prepare="none")], methods, Splits("shuffle", 1))
+    fitted = {m.name: fit_split(protocol, "d", m.name, 0) for m in methods}
+    assert list(fitted["all"].model.view_names_) == ["left", "right"]
+    assert list(fitted["tuned"].model.estimator_.view_names_) == ["left", "right"]
+    train, test = fitted["all"].train, fitted["all"].test
+    alone = KGHA(random_state=0).fit(data.X[train][:, 2:], data.Y[train])
+    np.testing.assert_allclose(
+        fitted["right"].scores, alone.decision_function(data.X[test][:, 2:]), rtol=1e-8
+    )
+    joined = KGHA(random_state=0).fit(data.X[train], data.Y[train])
+    np.testing.assert_allclose(
+        fitted["joined"].scores, joined.decision_function(data.X[test]), rtol=1e-8
+    )
+    assert model.estimator.views is None
