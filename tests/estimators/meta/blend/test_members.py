@@ -39,7 +39,10 @@ def test_default_members_depend_on_the_form():
     constant = Form(1000, 50, 5, 50.0, False, True, True, False)
     assert names(list_candidates("auto", constant)) == ["linear"]
     views = Form.of(Views([np.eye(3)]), 2)
-    assert names(list_candidates("auto", views)) == ["views"]
+    table = ["linear", "neighbours", "forest", "laplacian", "views"]
+    assert names(list_candidates("auto", views)) == table
+    missing = Form.of(Views([np.full((3, 1), np.nan), np.eye(3)]), 2)
+    assert names(list_candidates("auto", missing)) == ["views"]
 
 
 @pytest.mark.parametrize("name", [n for n in RECIPES if n != "views"])

@@ -21,7 +21,7 @@ from eigenlabel.estimators.meta.blend.blending import (
     recalibrate,
 )
 from eigenlabel.estimators.meta.blend.budget import Budget
-from eigenlabel.estimators.meta.blend.fitting_members import fit_candidates
+from eigenlabel.estimators.meta.blend.fitting_members import check_size, fit_candidates
 from eigenlabel.estimators.meta.blend.leaderboard import Leaderboard
 from eigenlabel.estimators.meta.blend.leaderboard_rows import HeldOutJudge, rank_members
 from eigenlabel.estimators.meta.blend.members import (
@@ -29,8 +29,9 @@ from eigenlabel.estimators.meta.blend.members import (
     list_candidates,
     order_candidates,
     read_scores,
+    reads_views,
 )
-from eigenlabel.estimators.meta.blend.task import BlendTask
+from eigenlabel.estimators.meta.blend.task import BlendTask, join_views
 from eigenlabel.inputs.data import check_data, unmasked
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
@@ -85,7 +86,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
     "neighbours"  weighted shares of the nearest samples                   tables and sparse X
     "words"       multinomial naive Bayes                                  sparse X >= 0
     "presence"    the linear model of features that are not zero           sparse X >= 0
-    "views"       KGHA                                                     several tables
+    "views"       KGHA; other members read all tables side by side         several tables
     "gaussian"    the linear model with a Gaussian kernel                  -
     "margin"      LinearSVC, one for each label                            -
     ============  =======================================================  ==================
@@ -338,6 +339,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         check_parameters(self)
         check_members(self.members)
         rule, budget = get_rule(self.threshold), Budget(self.time_budget)
+        check_size(np.shape(y))
         split, routed = self._route({"sample_weight": sample_weight, "groups": groups, **params})
         data = self._check_training(X, y, sample_weight)
         if data.codec.multilabel:
@@ -438,10 +440,17 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
     def _member_log_odds(self, X: Any) -> Iterator[Floats]:
         """Yield the calibrated log-odds (n, m) of each member."""
         several = is_several(X)
-        checked = Views(X) if several else check_data(self, X, reset=False)
-        given = indexable(X) if hasattr(X, "columns") or several else checked
+        views = Views(X) if several else None
+        matrix = check_data(self, X, reset=False) if views is None else join_views(views)
+        given = indexable(X) if hasattr(X, "columns") or several else matrix
         for name, member in self.members_.items():
-            scores = read_scores(member, given if name in self._given else checked, self._codec)
+            part = given if name in self._given or reads_views(member) else matrix
+            if part is None:
+                raise ValueError(
+                    f"Member {name!r} needs every row of every table, and X lacks some: pass all "
+                    "of them, or fit a blend with members=['views']."
+                )
+            scores = read_scores(member, part, self._codec)
             yield log_odds(self.member_calibrations_[name].probabilities(scores))
 
     def _scores(self, X: Any) -> Floats:

@@ -145,6 +145,26 @@ def _last_resort(entries: list[MemberEntry], task: BlendTask, method: str) -> Me
     return _fit(Candidate("linear", RECIPES["linear"]), task, method, task.budget.clock())
 
 
+def check_size(shape: tuple[int, ...]) -> None:
+    """Raise MemoryError if the held-out scores of one member do not fit in memory.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        The shape of y. That of a vector is not checked, since its classes are few.
+    """
+    if len(shape) != 2:
+        return
+    n, m = shape
+    limit, needed = memory_limit(), (ARRAYS + 1) * 8.0 * n * m
+    if needed > limit:
+        raise MemoryError(
+            f"A blend compares held-out scores of all samples and labels: {ARRAYS + 1} arrays of "
+            f"{n} x {m} numbers, {readable(needed)}; this machine has {readable(limit)}. Use "
+            "SharedSubspaceClassifier(alpha=inf), which needs none of them, or fewer labels."
+        )
+
+
 def _most_members(task: BlendTask, wanted: int) -> int:
     """Return how many members fit in memory with their scores; warn if not all do."""
     n, m = task.Y.shape
