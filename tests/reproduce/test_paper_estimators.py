@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
@@ -19,7 +20,13 @@ from eigenlabel import (
 )
 from eigenlabel.catalogue import make
 from eigenlabel.experiment import Data, Method, Protocol, Splits, fit_split
-from eigenlabel.reproduce.paper_estimators import AtShare, LabelLDA, OwnFeature, ViewChoice
+from eigenlabel.reproduce.paper_estimators import (
+    AtShare,
+    LabelLDA,
+    OwnFeature,
+    SeveralKernels,
+    ViewChoice,
+)
 from protocols import planted, small_data
 
 
@@ -39,6 +46,28 @@ def test_lda_on_each_label_is_lda_on_that_label_alone(rng):
     direction = LabelLDA(reg=0.5).fit(X, Y).components_[0]
     cosine = fisher @ direction / np.linalg.norm(fisher) / np.linalg.norm(direction)
     assert cosine == pytest.approx(1, abs=1e-12)
+
+
+def test_several_kernels_are_added_with_weights(rng):
+    X, Y = rng.standard_normal((20, 6)), rng.integers(0, 2, (20, 3))
+    views = {"a": slice(0, 2), "b": slice(2, 6)}
+    kernels = {
+        (view, kernel): pairwise_kernels(X[:, columns], metric=kernel)
+        for view, columns in views.items()
+        for kernel in ("cosine", "laplacian")
+    }
+    both = SeveralKernels(("cosine", "laplacian"), views=views).fit(X, Y).transform(X)
+    np.testing.assert_allclose(both, sum(kernels.values()) / 4, atol=1e-12)
+    one = SeveralKernels(("cosine", "laplacian"), "cosine", views=views).fit(X, Y).transform(X)
+    np.testing.assert_allclose(one, (kernels["a", "cosine"] + kernels["b", "cosine"]) / 2)
+    weights = [1.0, 0.0, 0.0, 2.0]
+    given = SeveralKernels(("cosine", "laplacian"), weights=weights, views=views).fit(X, Y)
+    expected = kernels["a", "cosine"] + 2 * kernels["b", "laplacian"]
+    np.testing.assert_allclose(given.transform(X), expected)
+    learnt = SeveralKernels(weights="alignment").fit(X, Y)
+    assert learnt.sum_.weights_.sum() == pytest.approx(1)
+    with pytest.raises(ValueError, match="which must be one of cosine, rbf, laplacian, got 'poly'"):
+        SeveralKernels(which="poly").fit(X, Y)
 
 
 def test_each_label_is_classified_by_its_own_feature(rng):

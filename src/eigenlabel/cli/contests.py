@@ -56,11 +56,13 @@ def _row(row: Standing, width: int) -> tuple[str, ...]:
 def _print_paper(contest: Contest, metric: str, form: str) -> None:
     """Print the results of the paper in a table of their own, because their data differ."""
     orders = contest.orders()[metric]
+    percent = contest.in_percent(metric)
+    digits = 1 if percent else 4
     rows = [
-        (m.name, *(f"{order[m.name]:.1f}" if m.name in order else "" for order in orders.values()))
+        (m.name, *(f"{o[m.name]:.{digits}f}" if m.name in o else "" for o in orders.values()))
         for m in contest.methods
     ]
-    print(f"The paper's {metric} in percent, on its own data:\n")
+    print(f"The paper's {metric}{' in percent' * percent}, on its own data:\n")
     print(format_table(("method", *orders), rows, form) + "\n")
 
 

@@ -28,6 +28,7 @@ from eigenlabel.reproduce import (
     compare,
     draw,
     get_table,
+    read_ledger,
 )
 from eigenlabel.reproduce.curves import PointTest
 
@@ -44,6 +45,12 @@ DISTANT = {
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", metavar="TABLE", nargs="?", help="such as mlls-table3")
     parser.add_argument("--list", action="store_true", help="list all tables and figures")
+    parser.add_argument(
+        "--ledger",
+        action="store_true",
+        help="list every system, equation, protocol, table and figure of the papers, its place in "
+        "the code and its state",
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -73,6 +80,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 def _reproduce(arguments: argparse.Namespace) -> None:
     if arguments.list:
         _print_list(arguments.format)
+        return
+    if arguments.ledger:
+        _print_ledger(arguments.format)
         return
     if arguments.table is None:
         raise UsageError("which table? 'eigenlabel reproduce --list' lists them")
@@ -128,6 +138,12 @@ def _print_list(form: str) -> None:
     ]
     rows = [(t.name, t.title, t.status()) for t in every]
     print(format_table(("table", "title", "availability"), rows, form))
+
+
+def _print_ledger(form: str) -> None:
+    header = ("paper", "kind", "item", "what", "place", "state", "reason")
+    rows = [(e.paper, e.kind, e.item, e.what, " ".join(e.places), *e[5:]) for e in read_ledger()]
+    print(format_table(header, rows, form))
 
 
 def _find_table(arguments: argparse.Namespace) -> Table | Contest | Curves:

@@ -40,6 +40,10 @@ class Data:
     max_samples : int, default=0
         Upper bound on the number of samples. From a larger data set this many samples are drawn
         at random, the same ones each time. 0 keeps all samples.
+    precomputed : bool, default=False
+        Whether X consists of kernel matrices: one of all samples, or one for each view, side by
+        side. Methods see the kernel values of their samples with the training samples. Such data
+        are not prepared, and nothing can be dropped from them.
 
     Examples
     --------
@@ -55,11 +59,22 @@ class Data:
     min_documents: int = 0
     prepare: str = "auto"
     max_samples: int = 0
+    precomputed: bool = False
 
     def __post_init__(self) -> None:
         check_choice("prepare", self.prepare, PREPARATIONS)
-        for name in ("min_positives", "min_documents", "max_samples"):
+        drops = ("min_positives", "min_documents", "max_samples")
+        for name in drops:
             check_number(name, getattr(self, name), 0, integer=True)
+        if not self.precomputed:
+            return
+        dropped = [name for name in drops if getattr(self, name)]
+        if dropped or self.prepare not in ("auto", "none"):
+            name = dropped[0] if dropped else f"prepare={self.prepare!r}"
+            raise ValueError(
+                f"{name} cannot be used with precomputed=True, whose columns are samples: prepare "
+                "the data before you compute their kernels."
+            )
 
 
 @dataclass(frozen=True)

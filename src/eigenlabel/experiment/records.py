@@ -34,6 +34,8 @@ def fingerprint(protocol: Protocol, data: Data, method: Method | None = None) ->
     }
     if data.max_samples:
         parts["drawn"] = data.max_samples
+    if data.precomputed:
+        parts["precomputed"] = True
     if method is not None:
         source = [] if method.method is None else [_describe(method.method)]
         parts["method"] = [_describe(method.name), *source, _describe(dict(method.parameters))]

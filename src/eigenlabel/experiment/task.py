@@ -16,8 +16,14 @@ import sklearn
 from eigenlabel import metrics
 from eigenlabel._version import __version__
 from eigenlabel.datasets import Dataset
-from eigenlabel.experiment.data_and_splits import Rows, draw_splits, load_data, to_dense
-from eigenlabel.experiment.protocol import Method, Protocol
+from eigenlabel.experiment.data_and_splits import (
+    Rows,
+    draw_splits,
+    load_data,
+    to_dense,
+    training_kernels,
+)
+from eigenlabel.experiment.protocol import Data, Method, Protocol
 from eigenlabel.experiment.records import fingerprint
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.machine import peak_memory, reset_peak_memory
@@ -274,12 +280,28 @@ def _chosen_on_first(choice: FirstChoice) -> dict[str, Any]:
     """Tune a method on the training samples of the first split, once in a process."""
     state = choice.state
     found, splits = _prepared(state)
-    train, _ = splits[0]
-    prepare = make_preparation(state.data.prepare, found.X, **found.layout)
+    X, _, views = _features(state.data, found, *splits[0])
+    model = _fit_to_data(choice.method.make(), state.data, views)
+    return chosen_parameters(model.fit(X, to_dense(found.Y[splits[0][0]])))
+
+
+def _features(
+    data: Data, found: Dataset, train: Ints, test: Ints
+) -> tuple[Any, Any, Mapping[str, slice]]:
+    """Return the features of training and test samples, and the columns of the views."""
+    if data.precomputed:
+        return training_kernels(found, train, test)
+    prepare = make_preparation(data.prepare, found.X, **found.layout)
     views = prepared_views(prepare, found.views, found.X.shape[1])
-    model = with_views(choice.method.make(), views)
-    X = prepare.fit_transform(found.X[train])
-    return chosen_parameters(model.fit(X, to_dense(found.Y[train])))
+    return prepare.fit_transform(found.X[train]), prepare.transform(found.X[test]), views
+
+
+def _fit_to_data(model: Any, data: Data, views: Mapping[str, slice]) -> Any:
+    """Set what a model has to know about the data: the views, and that X is a kernel."""
+    if data.precomputed:
+        names = [n for n in model.get_params() if n.rpartition("__")[2] == "kernels"]
+        model = model.set_params(**dict.fromkeys(names, ("precomputed",)))
+    return with_views(model, views)
 
 
 def _make_model(state: State, name: str) -> tuple[Any, dict[str, Any]]:
@@ -326,11 +348,9 @@ def fit_split(protocol: Protocol, data: str, method: str, split: int) -> Fitted:
     Y = to_dense(found.Y)
     reset_peak_memory()
     times = [time.perf_counter()]
-    prepare = make_preparation(state.data.prepare, found.X, **found.layout)
-    views = prepared_views(prepare, found.views, found.X.shape[1])
-    X, X_test = prepare.fit_transform(found.X[train]), prepare.transform(found.X[test])
+    X, X_test, views = _features(state.data, found, train, test)
     times.append(time.perf_counter())
-    model = with_views(model, views).fit(X, Y[train])
+    model = _fit_to_data(model, state.data, views).fit(X, Y[train])
     times.append(time.perf_counter())
     scores, decided = scores_of(model, X_test, Y.shape[1]), model.predict(X_test)
     times.append(time.perf_counter())

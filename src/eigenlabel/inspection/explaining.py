@@ -52,6 +52,8 @@ def explain(
     MLkNN                          equal parts of the neighbours with the label, in log-odds
     JEC                            the neighbours that decide
     MBRM, TagProp                  weighted votes of the neighbours; log-odds if TagProp has curves
+    MultilabelBlend                the weighted log-odds of each member; ``explain`` a member of
+                                   ``members_`` for the features or samples behind it
     =============================  ==============================================================
 
     Pipelines, ThresholdedClassifier, ProjectedClassifierCV, OneVsRestSearchCV, GridSearchCV,

@@ -4,6 +4,7 @@ from eigenlabel.reproduce.comparing import Row, compare
 from eigenlabel.reproduce.contests import Contest, Standing
 from eigenlabel.reproduce.curves import Curves
 from eigenlabel.reproduce.index import CONTESTS, FIGURES, TABLES, at_hand, data_sets, get_table
+from eigenlabel.reproduce.ledger import read_ledger
 from eigenlabel.reproduce.plots import draw
 from eigenlabel.reproduce.published_figures import published
 from eigenlabel.reproduce.tables import Table
@@ -23,4 +24,5 @@ __all__ = [
     "draw",
     "get_table",
     "published",
+    "read_ledger",
 ]

@@ -12,6 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.estimators.projection.mddm import MDDM
+from eigenlabel.estimators.views.kernel_sum import KernelSum
 from eigenlabel.experiment.grid_search import LastFits
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.kernels.factor import factorise_samples
@@ -358,3 +359,67 @@ class ViewChoice(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Predict label sets from the chosen columns."""
         check_is_fitted(self)
         return self.estimator_.predict(X[:, self.columns_])
+
+
+class SeveralKernels(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """The weighted sum of several kernels of each view, with the training samples.
+
+    The kernels have a unit diagonal by default, so that none outweighs the others by its scale. The
+    result is a kernel matrix for any method with ``kernel="precomputed"``.
+
+    Parameters
+    ----------
+    kernels : tuple of str, default=("cosine", "rbf", "laplacian")
+        The kernels of each view. ("precomputed",) if each view is a kernel matrix; an experiment
+        on kernel matrices sets this.
+    which : str or None, default=None
+        The one kernel of each view to use. None uses all of them.
+    weights : None, list of float, "alignment" or "heldout", default=None
+        The weights of the kernels, see :class:`eigenlabel.KernelSum`. None is the uniform sum.
+    views : dict of str to slice or None, default=None
+        Maps the name of a view to its columns. None is one view of all columns. An experiment sets
+        it to the views of the data.
+
+    Attributes
+    ----------
+    sum_ : KernelSum
+        The fitted sum of kernels.
+
+    Examples
+    --------
+    >>> from eigenlabel.datasets import make_shared_subspace
+    >>> from eigenlabel.reproduce.paper_estimators import SeveralKernels
+    >>> data = make_shared_subspace(30, random_state=0)
+    >>> SeveralKernels().fit(data.X, data.Y).transform(data.X).shape
+    (30, 30)
+    """
+
+    def __init__(
+        self,
+        kernels: tuple[str, ...] = ("cosine", "rbf", "laplacian"),
+        which: str | None = None,
+        weights: Any = None,
+        views: Any = None,
+    ) -> None:
+        self.kernels = kernels
+        self.which = which
+        self.weights = weights
+        self.views = views
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any) -> "SeveralKernels":
+        """Settle the kernels and find their weights."""
+        used = self.kernels if self.which is None else (self.which,)
+        if not set(used) <= set(self.kernels):
+            raise ValueError(f"which must be one of {', '.join(self.kernels)}, got {self.which!r}.")
+        views = self.views or {"X": slice(0, X.shape[1])}
+        places = {(view, kernel): columns for view, columns in views.items() for kernel in used}
+        columns = {", ".join(key): place for key, place in places.items()}
+        kernel = {", ".join(key): key[1] for key in places}
+        self.sum_ = KernelSum(self.weights, kernel=kernel, views=columns).fit(X, y)
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Compute the sum of kernels of samples with the training samples."""
+        check_is_fitted(self)
+        return np.asarray(self.sum_.transform(X))

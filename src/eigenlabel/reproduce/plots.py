@@ -203,7 +203,8 @@ def _draw_contest(contest: Contest, records: Records) -> Any:
         for data, order in orders[metric].items():
             paper = [_pair(order.get(n), None) for n in names]
             title = f"{data} (paper)"
-            row.append(Dots(title, f"{metric} in percent", names, [None] * len(names), paper))
+            shown = f"{metric} in percent" if contest.in_percent(metric) else metric
+            row.append(Dots(title, shown, names, [None] * len(names), paper))
         lines.append(row)
     if not any(d.ours != [None] * len(names) for row in lines for d in row):
         raise ValueError(f"{contest.name} has no runs to draw.")

@@ -213,6 +213,14 @@ def top_labels(scores: Floats, k: int) -> Ints:
     return nearest_first(-scores, k, score_rounding(scores))
 
 
+def top_matrix(top: Ints, m: int) -> sp.csr_array:
+    """Return the labels (n, k) of :func:`top_labels` as a sparse 0/1 matrix (n, m) of int64."""
+    n, k = top.shape
+    ones = np.ones(n * k, dtype=np.int64)
+    starts = np.arange(0, n * k + 1, k)
+    return sp.csr_array((ones, np.sort(top, axis=1).ravel(), starts), shape=(n, m))
+
+
 @dataclass(frozen=True)
 class Zero(Rule):
     """Decide by the threshold zero, the least-squares decision for targets of +1 and -1.

@@ -12,7 +12,7 @@ from eigenlabel.thresholds import Top
 from protocols import VIEWS, planted_views
 
 
-@pytest.mark.parametrize("name", CONTESTS)
+@pytest.mark.parametrize("name", [name for name in CONTESTS if name.startswith("kgha")])
 def test_contests_have_the_rows_of_the_paper(name):
     contest = get_table(name)
     figures = published()[name]
@@ -25,7 +25,7 @@ def test_contests_have_the_rows_of_the_paper(name):
     assert str(len(contest.data)) in contest.status()
 
 
-@pytest.mark.parametrize("name", CONTESTS)
+@pytest.mark.parametrize("name", [name for name in CONTESTS if name.startswith("kgha")])
 def test_every_method_of_a_contest_has_the_same_effort(name):
     protocol = get_table(name).protocol()
     wanted = "label_f1_at_5" if name in ("kgha-table3", "kgha-table4") else "ranking_accuracy"
