@@ -84,7 +84,8 @@ def _rules() -> list[type]:
 
 
 def _public_estimators() -> list[type]:
-    public = [vars(eigenlabel).get(name) for name in eigenlabel.__all__]
+    names = (name for name in eigenlabel.__all__ if name[0].isupper())  # others are modules
+    public = [getattr(eigenlabel, name) for name in names]
     return [t for t in public if isinstance(t, type) and issubclass(t, BaseEstimator)]
 
 
