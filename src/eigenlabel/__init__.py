@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from eigenlabel.estimators.graphs.random_fields import GaussianFields
     from eigenlabel.estimators.margin.aso import ASOClassifier
     from eigenlabel.estimators.margin.svm_perf import SVMPerfClassifier
+    from eigenlabel.estimators.meta.blend.blend import MultilabelBlend
     from eigenlabel.estimators.meta.dimensions import DimensionsPath, dimensions_path
     from eigenlabel.estimators.meta.one_vs_rest_search import OneVsRestSearchCV
     from eigenlabel.estimators.meta.projected import ProjectedClassifierCV
@@ -68,6 +69,7 @@ __all__ = [
     "MLkNN",
     "MtSDA",
     "MtSDACV",
+    "MultilabelBlend",
     "MultisetCCA",
     "OneVsRestSearchCV",
     "OrthogonalCentroid",
@@ -106,6 +108,7 @@ _PLACES = {  # where each name is; modules are imported when they are first used
     "GaussianFields": "estimators.graphs.random_fields",
     "ASOClassifier": "estimators.margin.aso",
     "SVMPerfClassifier": "estimators.margin.svm_perf",
+    "MultilabelBlend": "estimators.meta.blend.blend",
     "DimensionsPath": "estimators.meta.dimensions",
     "dimensions_path": "estimators.meta.dimensions",
     "OneVsRestSearchCV": "estimators.meta.one_vs_rest_search",
