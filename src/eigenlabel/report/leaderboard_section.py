@@ -51,7 +51,8 @@ def leaderboard(model: Any, *, title: str = "The blend and its members") -> Sect
         fitted = not np.isnan(row["log_loss"])
         figures = [row[name] if fitted else None for name in FIGURES]
         weight = row["weight"] if fitted else None
-        rows.append([row["name"], weight, row.get("adds"), *figures, row["seconds"], row["status"]])
+        adds = None if np.isnan(row["adds"]) else row["adds"]
+        rows.append([row["name"], weight, adds, *figures, row["seconds"], row["status"]])
     columns = ["model", "weight", "adds", *FIGURES.values(), "seconds", "state"]
     best = [None, None, None, *["max"] * 5, "min", None, None]
     return table(title, columns, rows, note=NOTE, best=best)
