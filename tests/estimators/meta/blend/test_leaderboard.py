@@ -85,7 +85,15 @@ def test_rows_are_read_like_a_list(board):
 def test_it_prints_as_a_table(board):
     lines = repr(board).splitlines()
     assert lines[0].split() == list(COLUMNS)
-    assert lines[1].split() == ["a<b>", "0.500", "0.1250", *["0.250"] * 5, "0.2500", "1.0", "blended"]
+    assert lines[1].split() == [
+        "a<b>",
+        "0.500",
+        "0.1250",
+        *["0.250"] * 5,
+        "0.2500",
+        "1.0",
+        "blended",
+    ]
     assert lines[2].split() == ["b", "0.000", "2.0", "failed:", "no", "&", "yes"]
 
 
