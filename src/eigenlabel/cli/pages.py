@@ -14,7 +14,7 @@ import sklearn
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from eigenlabel import __version__, report, thresholds
+from eigenlabel import ThresholdedClassifier, __version__, report, thresholds
 from eigenlabel.cli.data_files import dense
 from eigenlabel.cli.label_errors import find_in, suspected_errors
 from eigenlabel.cli.predictions import predict_with, probabilities_with
@@ -190,17 +190,24 @@ def _model_sections(
     ``values`` are what its thresholds refer to, scores or probabilities.
     """
     sections = []
-    missing = _has_nan(Y)
-    if hasattr(model, "eigenlabels_") and not missing:
-        sections.append(report.label_map(model, Y, names))
-    if hasattr(model, "score_grid_"):
-        sections.append(report.surface(model))
+    missing, inner = _has_nan(Y), _inner(model)
+    if hasattr(inner, "eigenlabels_") and not missing:
+        sections.append(report.label_map(inner, Y, names))
+    if hasattr(inner, "score_grid_"):
+        sections.append(report.surface(inner))
     if missing:
         return [*sections, _not_observed()]
     sections.append(report.per_label(Y, decided, names))
     if values is not None and hasattr(model, "thresholds_"):
         sections.append(report.threshold_curves(Y, values, model.thresholds_, names))
     return sections
+
+
+def _inner(model: Any) -> Any:
+    """Return the classifier inside of thresholds and pipelines."""
+    if isinstance(model, Pipeline):
+        return _inner(model[-1])
+    return _inner(model.estimator_) if isinstance(model, ThresholdedClassifier) else model
 
 
 def example_sections(protocol: Protocol, method: str) -> list[dict[str, Any]]:
