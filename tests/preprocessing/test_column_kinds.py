@@ -35,6 +35,11 @@ def learn(table, min_df=1, max_words=1000, lengths=(1, 1), **columns):
         (["1", "2.5", "n/a", "-3", "1e3", "6"], "number"),
         ([1, "n/a", 2.5, None, "unknown", 6], "number"),
         ([True, False, None, True, True, False], "number"),
+        (["$1,200", "$300", "n/a", "-$4,500.50", "$0", "12"], "number"),
+        (["12%", "30 %", "45.5%", None, "1%", "2%"], "number"),
+        (["1,200", "300", "1,234,567.5", "12", "1", "2"], "number"),
+        (["$1", "2%", "$3", "$1", "2%", "$3"], "category"),
+        (["1,5", "2,5", "3", "1,5", "2,5", "3"], "category"),
         (["yes", "no", "Yes", "n/a", "NO", "yes"], "boolean"),
         (["true", "false", "true", "", "false", "true"], "boolean"),
         (["red", "blue", "red", None, "red", "blue"], "category"),
@@ -120,6 +125,17 @@ def test_a_known_layout_reads_other_types():
             read_layout(table_of(**row), layout, (1, 1))
     with pytest.raises(ValueError, match="no column 'colour', 'day', which fit used"):
         read_layout(table_of(number=[1]), layout, (1, 1))
+
+
+def test_numbers_with_signs_and_commas():
+    words = ["$1,200", "$300", "n/a", "-$4,500.50", "$ 0", "12"]
+    expected = [1200, 300, np.nan, -4500.5, 0, 12]
+    layout, X, _ = learn(table_of(money=words, x=range(6)))
+    np.testing.assert_array_equal(X[:, 0], expected)
+    new = table_of(money=["7", "£1,000", None], x=range(3))
+    np.testing.assert_array_equal(read_layout(new, layout, (1, 1))[:, 0], [7, 1000, np.nan])
+    with pytest.raises(ValueError, match="'money' is 'lots', not a number"):
+        read_layout(table_of(money=["lots"], x=[1]), layout, (1, 1))
 
 
 def test_chosen_kinds_are_respected():

@@ -66,8 +66,9 @@ class Explanation:
 
     Parameters
     ----------
-    kind : {"feature", "training sample", "feature or training sample"}
-        What contributes: features for linear models, training samples for kernels and neighbours.
+    kind : {"feature", "training sample", "feature or training sample", "member"}
+        What contributes: features for linear models, training samples for kernels and neighbours,
+        members for a blend.
     scale : {"score", "log-odds"}
         The scale on which contributions add up: the score of the model, or the log-odds of a label
         if the model computes probabilities that are sums on that scale only.
@@ -78,7 +79,8 @@ class Explanation:
     names : ndarray of shape (n_samples, n_labels, n_top)
         The names of the terms that contribute most, by absolute value; empty where there are fewer.
     values : ndarray of shape (n_samples, n_labels, n_top)
-        The values of these features as the model sees them, or of the kernel.
+        The values of these features as the model sees them, or of the kernel; the weights of the
+        members of a blend.
     contributions : ndarray of shape (n_samples, n_labels, n_top)
         What these terms add to the score, zero where there are fewer.
     remainder : ndarray of shape (n_samples, n_labels)
@@ -92,7 +94,8 @@ class Explanation:
     predicted : ndarray of shape (n_samples, n_labels), bool
         Whether the model predicts the label.
     threshold : ndarray of shape (n_labels,) or None
-        The thresholds of the scores; NaN for a label that is not decided by one.
+        The thresholds of the scores, or of the probabilities; NaN for a label that is not decided
+        by one.
     probability : ndarray of shape (n_samples, n_labels) or None
         The probabilities that the model predicts. None if it predicts none.
     shared : ndarray of shape (n_samples, n_labels) or None
@@ -106,6 +109,8 @@ class Explanation:
         Why names are not those of the user's own features.
     texts : tuple of TextColumn
         The texts of the samples whose words are features.
+    threshold_of : {"score", "probability"}
+        What the thresholds are compared with.
 
     Attributes
     ----------
@@ -146,6 +151,7 @@ class Explanation:
     borrowed: Borrowed | None = None
     notes: tuple[str, ...] = ()
     texts: tuple[TextColumn, ...] = ()
+    threshold_of: str = "score"
 
     @property
     def own(self) -> Floats | None:
@@ -299,6 +305,7 @@ class Explanation:
             "score": number(self.score[i, j]),
             "predicted": bool(self.predicted[i, j]),
             "threshold": None if self.threshold is None else number(self.threshold[j]),
+            "threshold_of": self.threshold_of,
             "probability": None if self.probability is None else number(self.probability[i, j]),
             "intercept": number(self.intercept[i, j]),
             "contributions": [
@@ -441,10 +448,14 @@ def chosen_labels(found: Explanation, i: int) -> Ints:
 def headline(found: Explanation, i: int, j: int, *, decision: bool = True) -> str:
     """Return the decision about a label in one line."""
     parts = [f"{found.scale} {found.score[i, j]:.3f}"]
+    cut = []
     if found.threshold is not None and math.isfinite(found.threshold[j]):
-        parts.append(f"threshold {found.threshold[j]:.3f}")
+        cut = [f"threshold {found.threshold[j]:.3f}"]
+    if found.threshold_of == "score":
+        parts, cut = [*parts, *cut], []
     if found.probability is not None:
         parts.append(f"probability {found.probability[i, j]:.3f}")
+    parts += cut
     if decision:
         parts.append("predicted" if found.predicted[i, j] else "not predicted")
     return ", ".join(parts)

@@ -14,6 +14,15 @@ from eigenlabel import metrics, model_selection, thresholds
 from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits, OnGaussianKernel
 from eigenlabel.datasets import DataError
 from eigenlabel.estimators.graphs.network import ViewGraphs
+from eigenlabel.estimators.meta.blend.each_label import EachLabel
+from eigenlabel.estimators.meta.blend.forest import LabelForest, Trees
+from eigenlabel.estimators.meta.blend.kernel_subspace import KernelSubspace, Presence
+from eigenlabel.estimators.meta.blend.leaderboard import Leaderboard
+from eigenlabel.estimators.meta.blend.neighbours_and_words import (
+    NeighbourShares,
+    References,
+    WordRatios,
+)
 from eigenlabel.estimators.subspace.coefficients import Dual, Factored, Full, Linear, Spanned
 from eigenlabel.estimators.subspace.solve import SubspaceSolution, Tuning
 from eigenlabel.estimators.subspace.stream import Columns, Sample, Stream
@@ -76,7 +85,8 @@ def _rules() -> list[type]:
 
 
 def _public_estimators() -> list[type]:
-    public = [vars(eigenlabel).get(name) for name in eigenlabel.__all__]
+    names = (name for name in eigenlabel.__all__ if name[0].isupper())  # others are modules
+    public = [getattr(eigenlabel, name) for name in names]
     return [t for t in public if isinstance(t, type) and issubclass(t, BaseEstimator)]
 
 
@@ -99,6 +109,15 @@ _OURS = (
     DistanceView,
     ViewDistances,
     ViewGraphs,
+    EachLabel,
+    LabelForest,
+    Trees,
+    KernelSubspace,
+    Presence,
+    NeighbourShares,
+    References,
+    WordRatios,
+    Leaderboard,
     Kernel,
     LabelCodec,
     Accumulator,
