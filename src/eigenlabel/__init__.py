@@ -16,6 +16,7 @@ from eigenlabel.estimators.graphs.birelation import BiRelationGraph
 from eigenlabel.estimators.graphs.random_fields import GaussianFields
 from eigenlabel.estimators.margin.aso import ASOClassifier
 from eigenlabel.estimators.margin.svm_perf import SVMPerfClassifier
+from eigenlabel.estimators.meta.blend.blend import MultilabelBlend
 from eigenlabel.estimators.meta.dimensions import DimensionsPath, dimensions_path
 from eigenlabel.estimators.meta.one_vs_rest_search import OneVsRestSearchCV
 from eigenlabel.estimators.meta.projected import ProjectedClassifierCV
@@ -66,6 +67,7 @@ __all__ = [
     "MLkNN",
     "MtSDA",
     "MtSDACV",
+    "MultilabelBlend",
     "MultisetCCA",
     "OneVsRestSearchCV",
     "OrthogonalCentroid",

@@ -28,6 +28,12 @@ class Recipe:
         Number of folds over which the grid is searched.
     scoring : str, default="f1_macro"
         Name of the metric in :data:`eigenlabel.metrics.METRICS` that selects the parameters.
+    revision : int, default=1
+        Raised when the method changes under the same name. Recorded runs of other revisions do
+        not count.
+    refit : callable or None, default=None
+        If given, an experiment tunes the method on the training samples of the first split only,
+        and ``refit(**chosen)`` returns the estimator that is fitted to every split.
 
     Examples
     --------
@@ -42,6 +48,8 @@ class Recipe:
     grid: Mapping[str, Any] = field(default_factory=dict)
     folds: int = 5
     scoring: str = "f1_macro"
+    revision: int = 1
+    refit: Callable[..., Any] | None = None
 
 
 # All methods that protocols name by a string. eigenlabel.catalogue fills this mapping when the

@@ -4,6 +4,8 @@ If a new version of scikit-learn changes one of them, only this file has to be a
 """
 
 import inspect
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -124,3 +126,11 @@ def svm_gamma(svm: Any) -> float:
 def is_constant(estimator: Any) -> bool:
     """Return True if a classifier is constant, because all or none of its samples had the label."""
     return isinstance(estimator, _ConstantPredictor)
+
+
+def parallel_block(names: list[str], estimators: list[Any]) -> Any:
+    """Return the block of a page that shows several estimators, or names of some, side by side."""
+    module = "_repr_html.estimator" if find_spec("sklearn.utils._repr_html") else ""
+    module = module or "_estimator_html_repr"  # before scikit-learn 1.7
+    block = import_module(f"sklearn.utils.{module}")._VisualBlock
+    return block("parallel", estimators, names=names)

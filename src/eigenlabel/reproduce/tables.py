@@ -112,6 +112,22 @@ class Table:
             name=self.run or self.name,
         )
 
+    def n_runs(self, dataset: str) -> int:
+        """Return how many figures our mean is over if the protocol is run to its end.
+
+        Parameters
+        ----------
+        dataset : str
+            Name of an available data set in the table.
+
+        Returns
+        -------
+        int
+            The number of data sets if several are averaged, otherwise the number of splits.
+        """
+        group = self.data[dataset]
+        return len(group) if len(group) > 1 else self.splits.n_splits
+
     def status(self) -> str:
         """Describe in a few words how much of the table can be reproduced.
 

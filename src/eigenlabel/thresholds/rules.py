@@ -213,6 +213,14 @@ def top_labels(scores: Floats, k: int) -> Ints:
     return nearest_first(-scores, k, score_rounding(scores))
 
 
+def top_matrix(top: Ints, m: int) -> sp.csr_array:
+    """Return the labels (n, k) of :func:`top_labels` as a sparse 0/1 matrix (n, m) of int64."""
+    n, k = top.shape
+    ones = np.ones(n * k, dtype=np.int64)
+    starts = np.arange(0, n * k + 1, k)
+    return sp.csr_array((ones, np.sort(top, axis=1).ravel(), starts), shape=(n, m))
+
+
 @dataclass(frozen=True)
 class Zero(Rule):
     """Decide by the threshold zero, the least-squares decision for targets of +1 and -1.
@@ -634,7 +642,7 @@ def decide(
 
 
 class Decisions:
-    """The decisions about pieces of n rows, which become one array, sparse if they are sparse.
+    """The decisions about pieces of n rows, which become one array, sparse matrix or list.
 
     Dense pieces are copied as they come, so that no more than one of them is held.
 
@@ -651,7 +659,7 @@ class Decisions:
 
     def add(self, piece: Any) -> None:
         """Add the decisions about the next rows."""
-        if piece.shape[0] == self._n or not isinstance(piece, np.ndarray):
+        if not isinstance(piece, np.ndarray) or len(piece) == self._n:
             self._pieces.append(piece)
             return
         if self._whole is None:
@@ -668,4 +676,6 @@ class Decisions:
         first = self._pieces[0]
         if len(self._pieces) == 1:
             return first
+        if isinstance(first, list):
+            return [labels for piece in self._pieces for labels in piece]
         return type(first)(sp.vstack(self._pieces, format="csr"))

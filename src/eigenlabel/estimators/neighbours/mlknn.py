@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from eigenlabel.estimators.label_forms import LabelForms
 from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
@@ -34,7 +35,7 @@ SCALED_BY = {  # metrics that are Euclidean after a transformer of scikit-learn
 }
 
 
-class MLkNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MLkNN(LabelForms, BaseEstimator):  # type: ignore[misc]
     """Classify by the labels of the k nearest neighbours (Zhang and Zhou 2007).
 
     For each label, the number of neighbours that have it is compared with the numbers in training,
@@ -116,7 +117,7 @@ class MLkNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : array, sparse matrix or frame of shape (n_samples, n_features)
             The training samples, or their distances (n_samples, n_samples).
         y : array or sparse matrix
-            The 0/1 label matrix (n_samples, n_labels), or a vector of classes.
+            The 0/1 label matrix (n_samples, n_labels), label sets, or a vector of classes.
 
         Returns
         -------
@@ -268,7 +269,7 @@ class MLkNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Y : ndarray or sparse matrix of shape (n_samples, n_labels)
-            The label sets, sparse if y was sparse, or a vector of classes if y was one.
+            The label sets in the form of y, or a vector of classes if y was one.
         """
         check_is_fitted(self)
         P = self._probabilities(X)

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from eigenlabel.inspection.frames import make_frame
+from eigenlabel.inputs.frames import make_frame
 
 COLUMNS = {"name": ["a", "b"], "value": [1.0, 2.0]}
 
