@@ -94,7 +94,7 @@ def paragraphs(text):
 @pytest.mark.parametrize("page", PROSE, ids=lambda p: p.name)
 def test_prose_is_wrapped_and_paragraphs_are_short(page):
     found = paragraphs(page.read_text())
-    assert [part for part in found if max(map(len, part.splitlines())) > 102] == []
+    assert [part for part in found if max(map(len, part.splitlines())) > 100] == []
     assert [part for part in found if len(part.splitlines()) > 5] == []
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-rows = list(csv.DictReader(Path("results/dimensions.csv").open()))
+table = Path("results") / "dimensions.csv"
+rows = list(csv.DictReader(table.open()))
 NAMES = {
     "rule": "papers' dimension",
     "path": "powers of two",
