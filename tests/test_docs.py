@@ -85,7 +85,7 @@ def test_links_point_to_existing_files(page):
 
 def paragraphs(text):
     """Return the paragraphs of a page: no code, formulas, tables, lists or headings."""
-    text = re.sub(r"^(```|:::+)[^`]*?^\1", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"^(```|:::+).*?^\1", "", text, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r"^\$\$.*?^\$\$", "", text, flags=re.DOTALL | re.MULTILINE)
     parts = [part.strip("\n") for part in text.split("\n\n")]
     return [part for part in parts if part and not re.match(r"[|#*>(\[`:]|\d\.|  ", part)]
