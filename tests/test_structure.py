@@ -108,7 +108,7 @@ FILE = re.compile(r"(?<![\w./<>*-])[\w/]*\w\.py\b")
 SOURCES = [ROOT / name for name in ("src", "tests", "benchmarks", "tools", "examples")]
 FILES = [f"/{path.relative_to(ROOT)}" for folder in SOURCES for path in folder.rglob("*.py")]
 FOREIGN = ("distributed.Client",)  # of Dask
-OTHER_FILES = ("py", "txt", "html", "csv", "json", "md", "xml", "npz", "toml", "skops")
+OTHER_FILES = ("py", "rst", "txt", "html", "csv", "json", "md", "xml", "npz", "toml", "skops")
 
 
 def prose(path):

@@ -296,7 +296,7 @@ PREDICT = Command(
 EVALUATE = Command(
     "evaluate",
     "compare a saved model's predictions with the labels of a data file",
-    "Print every metric. docs/api/metrics.md explains their conventions.",
+    "Print every metric. docs/guide/judging.md explains their conventions.",
     _add_evaluate_options,
     _evaluate,
 )

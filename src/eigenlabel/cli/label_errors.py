@@ -12,7 +12,7 @@ from eigenlabel.linalg._types import Floats, Ints, Matrix
 from eigenlabel.thresholds import held_out_probabilities
 
 ON_PAGE, BESIDE = 50, 25  # rows of a table on a page of its own, and on that of a model
-NAMES = 300  # characters of the given labels of a sample
+NAMES, FEW_NAMES = 300, 100  # characters of the given labels of a sample there
 
 EXPLANATION = [
     "Each label of each sample was predicted by a model that was fitted without this sample, and "
@@ -45,7 +45,7 @@ def suspected_errors(issues: LabelIssues) -> dict[str, Any]:
     return report.table(
         "Suspected label errors",
         ["sample", "label", "may be", "score", "probability", "given labels"],
-        first_rows(BESIDE, *cells, given_labels(issues, issues.samples[:BESIDE])),
+        first_rows(BESIDE, *cells, given_labels(issues, issues.samples[:BESIDE], FEW_NAMES)),
         note=f"The score estimates the probability that a label is an error, from the held-out "
         f"probability and the other labels of the sample. {count_issues(issues).capitalize()}. "
         "The command eigenlabel audit lists more of them.",
@@ -83,11 +83,11 @@ def first_rows(count: int, first: Any, *columns: Any) -> list[list[Any]]:
     return [list(row) for row in zip(names, *listed, strict=True)]
 
 
-def given_labels(issues: LabelIssues, samples: Ints) -> list[str]:
+def given_labels(issues: LabelIssues, samples: Ints, most: int = NAMES) -> list[str]:
     """Return the names of the labels that samples are given, as one text for each sample."""
     Y: Matrix = issues.Y
     sparse = sp.issparse(Y)
     rows = Y[samples].toarray() if sparse else np.asarray(Y)[samples]
     names = np.asarray(issues.label_names)
     texts = (", ".join(names[np.flatnonzero(row == 1)].tolist()) for row in rows)
-    return [text if len(text) <= NAMES else text[: NAMES - 1] + "…" for text in texts]
+    return [text if len(text) <= most else text[: most - 1] + "…" for text in texts]

@@ -18,7 +18,7 @@ from eigenlabel.inspection.unwrapped_model import (
     unsupported,
     unwrap,
 )
-from eigenlabel.labels.checks import to_dense
+from eigenlabel.labels.label_sets import predicted_matrix
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.operators import row_blocks
 from eigenlabel.model_selection.classifier_scores import as_matrix
@@ -53,6 +53,8 @@ def explain(
     MLkNN                          equal parts of the neighbours with the label, in log-odds
     JEC                            the neighbours that decide
     MBRM, TagProp                  weighted votes of the neighbours; log-odds if TagProp has curves
+    MultilabelBlend                the weighted log-odds of each member; ``explain`` a member of
+                                   ``members_`` for the features or samples behind it
     =============================  ==============================================================
 
     Pipelines, ThresholdedClassifier, ProjectedClassifierCV, OneVsRestSearchCV, GridSearchCV,
@@ -308,7 +310,7 @@ def _name_samples(X: Any, n: int, given: Any) -> np.ndarray:
 
 def _predicted(model: Any, X: Any, m: int) -> Bools:
     """Return which labels (n, m) a model predicts, or which class of a vector y."""
-    found = to_dense(model.predict(X))
+    found = predicted_matrix(model.predict(X), getattr(model, "classes_", None))
     if np.ndim(found) == 2:
         return np.asarray(found > 0)
     classes = np.asarray(model.classes_)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from eigenlabel.inputs.frames import make_frame
 from eigenlabel.inputs.parameters import check_number
-from eigenlabel.inspection.frames import make_frame
 from eigenlabel.inspection.rendering import (
     Rows,
     shorten,
@@ -66,8 +66,9 @@ class Explanation:
 
     Parameters
     ----------
-    kind : {"feature", "training sample", "feature or training sample"}
-        What contributes: features for linear models, training samples for kernels and neighbours.
+    kind : {"feature", "training sample", "feature or training sample", "member"}
+        What contributes: features for linear models, training samples for kernels and neighbours,
+        members for a blend.
     scale : {"score", "log-odds"}
         The scale on which contributions add up: the score of the model, or the log-odds of a label
         if the model computes probabilities that are sums on that scale only.
@@ -78,7 +79,8 @@ class Explanation:
     names : ndarray of shape (n_samples, n_labels, n_top)
         The names of the terms that contribute most, by absolute value; empty where there are fewer.
     values : ndarray of shape (n_samples, n_labels, n_top)
-        The values of these features as the model sees them, or of the kernel.
+        The values of these features as the model sees them, or of the kernel; the weights of the
+        members of a blend.
     contributions : ndarray of shape (n_samples, n_labels, n_top)
         What these terms add to the score, zero where there are fewer.
     remainder : ndarray of shape (n_samples, n_labels)

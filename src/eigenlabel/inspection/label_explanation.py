@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, NamedTuple
 
+from eigenlabel.inputs.frames import make_frame
 from eigenlabel.inspection.explanation import number
-from eigenlabel.inspection.frames import make_frame
 from eigenlabel.inspection.rendering import pairs_text, signed
 
 

@@ -15,6 +15,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import FunctionTransformer, add_dummy_feature
 
+from eigenlabel.datasets.tables.texts import WORD
 from eigenlabel.inputs.sklearn_private import column_names, take_columns
 from eigenlabel.inspection.affine_transformers import (
     Affine,
@@ -24,9 +25,10 @@ from eigenlabel.inspection.affine_transformers import (
     row_factors,
     scales_rows,
 )
-from eigenlabel.inspection.words import TextColumn, as_texts, tokeniser_of
+from eigenlabel.inspection.words import TextColumn, Tokeniser, as_texts, tokeniser_of
 from eigenlabel.linalg._types import Floats, Matrix
 from eigenlabel.linalg.operators import is_sparse
+from eigenlabel.preprocessing import TablePreparation
 
 
 class WidthError(ValueError):
@@ -217,11 +219,23 @@ def _names_after(
 
 def _texts(step: Any, X: Any) -> tuple[TextColumn, ...]:
     """Return the texts that a vectorizer of words is applied to."""
+    if isinstance(step, TablePreparation):
+        return _texts_of_table(step, X)
     tokeniser = tokeniser_of(step)
     texts = None if tokeniser is None or X is None else as_texts(X)
     if tokeniser is None or texts is None:
         return ()
     return (TextColumn(str(getattr(X, "name", None) or ""), texts, tokeniser),)
+
+
+def _texts_of_table(step: TablePreparation, X: Any) -> tuple[TextColumn, ...]:
+    """Return the texts of a table."""
+    shortest, longest = step.ngram_range
+    tokeniser = Tokeniser(WORD, lengths=range(shortest, longest + 1))
+    found = {} if X is None else step.read_texts(X)
+    return tuple(
+        TextColumn(name, texts, tokeniser, words=words) for name, (texts, words) in found.items()
+    )
 
 
 # Transformers side by side
@@ -300,7 +314,7 @@ def _join(step: Any, space: Space, blocks: list[SidePart]) -> Space | None:
     if space.source is not None:
         notes = (*notes, f"The features are the outputs of {_name(step)}.")
     texts = tuple(
-        replace(text, prefix=block.prefix + text.prefix)
+        _with_prefix(text, block.prefix)
         for block, part in zip(blocks, found, strict=True)
         for text in part.texts
     )
@@ -313,6 +327,12 @@ def _join(step: Any, space: Space, blocks: list[SidePart]) -> Space | None:
         own_names = np.array([block.prefix + name for name in own.names], dtype=object)
         sources.append(replace(own, names=own_names))
     return replace(after, source=_side_by_side(sources, 1 if X is None else X.shape[0]))
+
+
+def _with_prefix(text: TextColumn, prefix: str) -> TextColumn:
+    """Return a text whose features have names that start with a prefix."""
+    words = None if text.words is None else {prefix + k: v for k, v in text.words.items()}
+    return replace(text, prefix=prefix + text.prefix, words=words)
 
 
 def _side_by_side(sources: list[Source], n: int) -> Source:

@@ -9,12 +9,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.estimators.agreement.fasttag import FastTag
 from eigenlabel.estimators.agreement.kgha import KGHA
+from eigenlabel.estimators.meta.blend.blend import MultilabelBlend
 from eigenlabel.estimators.neighbours.jec_and_mbrm import JEC, MBRM
 from eigenlabel.estimators.neighbours.mlknn import MLkNN
 from eigenlabel.estimators.neighbours.tagprop import TagProp
 from eigenlabel.inputs.warning import ignored
 from eigenlabel.inspection.affine_transformers import trials
 from eigenlabel.inspection.contributions.base import FEATURE, LOG_ODDS, SCORE, Terms
+from eigenlabel.inspection.contributions.blend import blend_terms
 from eigenlabel.inspection.contributions.linear import (
     Coefficients,
     dual_terms,
@@ -41,8 +43,8 @@ from eigenlabel.model_selection.classifier_scores import score_method, scores_ma
 
 SUPPORTED = (
     "Contributions are defined for linear models (with coef_), for SharedSubspaceClassifier with "
-    "any kernel, SVC of two classes, KGHA, KernelRidgeTagger, FastTag, MLkNN, JEC, MBRM and "
-    "TagProp; inside a "
+    "any kernel, SVC of two classes, KGHA, KernelRidgeTagger, FastTag, MLkNN, JEC, MBRM, TagProp "
+    "and MultilabelBlend; inside a "
     "Pipeline, ThresholdedClassifier, ProjectedClassifierCV, OneVsRestSearchCV, GridSearchCV, "
     "OneVsRestClassifier or MultiOutputClassifier."
 )
@@ -56,6 +58,7 @@ MAKERS: dict[type, Maker] = {
     TagProp: lambda model, space, labels, names: tagprop_terms(model, space.X, labels, names),
     KGHA: kgha_terms,
     FastTag: lambda model, space, labels, _: fasttag_terms(model, space, labels),
+    MultilabelBlend: lambda model, space, labels, _: blend_terms(model, space.X, labels),
 }
 
 
@@ -116,6 +119,8 @@ def count_labels(opened: Opened) -> int:
     for name in ("prior_", "label_shares_", "label_intercept_"):
         if isinstance(model, tuple(MAKERS)) and hasattr(model, name):
             return len(getattr(model, name))
+    if isinstance(model, MultilabelBlend):
+        return int(model.oof_scores_.shape[1])
     if hasattr(model, "eigenlabels_") or isinstance(model, FastTag):
         return len(model.intercept_)
     if is_support_machine(model):

@@ -165,6 +165,9 @@ def check_objects(root: Any) -> None:
         elif isinstance(thing, (list, tuple, set)):
             todo += thing
         else:
+            check = getattr(type(thing), "check_loaded", None)
+            if check is not None:  # such as a forest, whose nodes must not form circles
+                check(thing)
             todo += getattr(thing, "__dict__", {}).values()
 
 

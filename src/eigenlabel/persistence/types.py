@@ -14,6 +14,15 @@ from eigenlabel import metrics, model_selection, thresholds
 from eigenlabel.catalogue import AtDimensionOfMDDM, LastFits, OnGaussianKernel
 from eigenlabel.datasets import DataError
 from eigenlabel.estimators.graphs.network import ViewGraphs
+from eigenlabel.estimators.meta.blend.each_label import EachLabel
+from eigenlabel.estimators.meta.blend.forest import LabelForest, Trees
+from eigenlabel.estimators.meta.blend.kernel_subspace import KernelSubspace, Presence
+from eigenlabel.estimators.meta.blend.leaderboard import Leaderboard
+from eigenlabel.estimators.meta.blend.neighbours_and_words import (
+    NeighbourShares,
+    References,
+    WordRatios,
+)
 from eigenlabel.estimators.subspace.coefficients import Dual, Factored, Full, Linear, Spanned
 from eigenlabel.estimators.subspace.solve import SubspaceSolution, Tuning
 from eigenlabel.estimators.subspace.stream import Columns, Sample, Stream
@@ -27,7 +36,16 @@ from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg.factors.solution import Shortfall
 from eigenlabel.linalg.statistics import Accumulator, Block, Statistics
-from eigenlabel.preprocessing import ColumnGroups, DocumentFrequencySelector
+from eigenlabel.preprocessing import ColumnGroups, DocumentFrequencySelector, TablePreparation
+from eigenlabel.preprocessing.column_kinds import TableLayout
+from eigenlabel.preprocessing.encoders import (
+    DateParts,
+    OneHotLevels,
+    flag_missing,
+    name_missing,
+    name_years,
+    years,
+)
 from eigenlabel.preprocessing.preparation import to_dense
 from eigenlabel.thresholds.isotonic import IsotonicCurves
 
@@ -66,7 +84,8 @@ def _rules() -> list[type]:
 
 
 def _public_estimators() -> list[type]:
-    public = [vars(eigenlabel).get(name) for name in eigenlabel.__all__]
+    names = (name for name in eigenlabel.__all__ if name[0].isupper())  # others are modules
+    public = [getattr(eigenlabel, name) for name in names]
     return [t for t in public if isinstance(t, type) and issubclass(t, BaseEstimator)]
 
 
@@ -86,6 +105,15 @@ _OURS = (
     DistanceView,
     ViewDistances,
     ViewGraphs,
+    EachLabel,
+    LabelForest,
+    Trees,
+    KernelSubspace,
+    Presence,
+    NeighbourShares,
+    References,
+    WordRatios,
+    Leaderboard,
     Kernel,
     LabelCodec,
     Accumulator,
@@ -103,6 +131,14 @@ _OURS = (
     Full,
     Factored,
     ColumnGroups,
+    OneHotLevels,
+    DateParts,
+    flag_missing,
+    name_missing,
+    years,
+    name_years,
+    TablePreparation,
+    TableLayout,
     DocumentFrequencySelector,
     to_dense,
     model_selection.MultilabelStratifiedKFold,

@@ -29,20 +29,29 @@ from eigenlabel.thresholds.base import Rule, known_labels
 from eigenlabel.thresholds.calibration import Calibration, held_out_probabilities
 from eigenlabel.thresholds.probability_rules import PROBABILITY_RULES
 
+CACHED = 2**16  # scores that are sorted at a time
+
 
 def _sort_with_truth(scores: Floats, truth: Bools) -> tuple[Floats, Bools]:
     """Return the scores (g, m, n) in descending order, up to their last bits, and their truth.
 
-    The truth must be False where a score is infinite.
+    The truth must be False where a score is infinite. Some labels at a time pass through all steps,
+    so that they stay in the caches.
     """
-    descending = np.negative(scores, dtype=np.float64)
-    bits = descending.view(np.int64)
-    bits &= ~np.int64(1)
-    bits |= truth
-    descending.sort(axis=-1)
-    hit = (bits & 1).astype(bool)
-    bits &= ~np.int64(1)
-    return np.negative(descending, out=descending), hit
+    ordered, hit = np.empty(scores.shape), np.empty(scores.shape, dtype=bool)
+    step = max(1, CACHED // max(1, scores.shape[-1]))
+    for k, each in enumerate(scores):
+        for start in range(0, len(truth), step):
+            some = slice(start, start + step)
+            part = np.negative(each[some], out=ordered[k, some])
+            bits = part.view(np.int64)
+            bits &= ~np.int64(1)
+            bits |= truth[some]
+            part.sort(axis=-1)
+            hit[k, some] = bits & 1
+            bits &= ~np.int64(1)
+            np.negative(part, out=part)
+    return ordered, hit
 
 
 class CutCurves:
@@ -211,6 +220,14 @@ def top_labels(scores: Floats, k: int) -> Ints:
     """
     k = min(k, scores.shape[1])
     return nearest_first(-scores, k, score_rounding(scores))
+
+
+def top_matrix(top: Ints, m: int) -> sp.csr_array:
+    """Return the labels (n, k) of :func:`top_labels` as a sparse 0/1 matrix (n, m) of int64."""
+    n, k = top.shape
+    ones = np.ones(n * k, dtype=np.int64)
+    starts = np.arange(0, n * k + 1, k)
+    return sp.csr_array((ones, np.sort(top, axis=1).ravel(), starts), shape=(n, m))
 
 
 @dataclass(frozen=True)
@@ -640,7 +657,7 @@ def decide(
 
 
 class Decisions:
-    """The decisions about pieces of n rows, which become one array, sparse if they are sparse.
+    """The decisions about pieces of n rows, which become one array, sparse matrix or list.
 
     Dense pieces are copied as they come, so that no more than one of them is held.
 
@@ -657,7 +674,7 @@ class Decisions:
 
     def add(self, piece: Any) -> None:
         """Add the decisions about the next rows."""
-        if piece.shape[0] == self._n or not isinstance(piece, np.ndarray):
+        if not isinstance(piece, np.ndarray) or len(piece) == self._n:
             self._pieces.append(piece)
             return
         if self._whole is None:
@@ -674,4 +691,6 @@ class Decisions:
         first = self._pieces[0]
         if len(self._pieces) == 1:
             return first
+        if isinstance(first, list):
+            return [labels for piece in self._pieces for labels in piece]
         return type(first)(sp.vstack(self._pieces, format="csr"))

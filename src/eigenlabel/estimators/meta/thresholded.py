@@ -3,7 +3,7 @@
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -14,6 +14,7 @@ from eigenlabel.estimators.heldout_by_refitting import (
     collect_heldout,
     covering_folds,
 )
+from eigenlabel.estimators.label_forms import LabelForms
 from eigenlabel.estimators.subspace.many_labels import MANY
 from eigenlabel.inputs.data import is_estimator, unmasked
 from eigenlabel.inputs.fitting import all_or_nothing, available_if
@@ -140,7 +141,7 @@ def _fit(estimator: Any, data: _Passed, observed: Bools | None) -> Any:
 
 
 class ThresholdedClassifier(
-    ClassifierMixin,  # type: ignore[misc]
+    LabelForms,
     MetaEstimatorMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
@@ -210,7 +211,7 @@ class ThresholdedClassifier(
         The maps from scores to probabilities, if ``oof_scores_`` were collected and
         ``calibration`` is not None.
     classes_ : ndarray
-        The classes of the classifier.
+        The classes of the classifier, or the names of the labels if y has names.
     n_features_in_ : int
         The number of features of X, if the classifier knows it.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -285,8 +286,9 @@ class ThresholdedClassifier(
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The samples.
         y : array-like or sparse matrix of shape (n_samples, n_labels), or array-like of classes
-            The 0/1 label matrix, or a vector of classes. A cell that is NaN is not observed; the
-            classifier must support it, as SharedSubspaceClassifier does.
+            The 0/1 label matrix, a list of label sets, or a vector of classes. A cell of a matrix
+            that is NaN is not observed; the classifier must support it, as SharedSubspaceClassifier
+            does.
         **fit_params : dict
             The parameters of the classifier's ``fit``, such as ``sample_weight``, which the
             thresholds use too. ``groups`` is passed to the splitter, and to the classifier if its
@@ -328,6 +330,8 @@ class ThresholdedClassifier(
             half = 0.5 if self._method == "predict_proba" else 0.0
             self.thresholds_ += half  # the probability where both answers are equally likely
         self.classes_ = getattr(self.estimator_, "classes_", self._codec.classes)
+        if self._codec.named:
+            self.classes_ = self._codec.classes
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -461,7 +465,8 @@ class ThresholdedClassifier(
     def predict(self, X: Any) -> Any:
         """Predict the label sets, or the classes if y was a vector.
 
-        The result is sparse if y was sparse.
+        The result has the form of y: it is sparse if y was sparse, and a list of label sets if y
+        was one.
 
         Parameters
         ----------

@@ -1,0 +1,174 @@
+"""From held-out scores of members to the blend: calibrated log-odds, weights, thresholds."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logit
+
+from eigenlabel.estimators.meta.blend.task import BlendTask
+from eigenlabel.estimators.meta.blend.weights import (
+    BlendCells,
+    equal_point,
+    fit_by_label,
+    fit_shared,
+    kept_members,
+)
+from eigenlabel.labels.checks import blank
+from eigenlabel.linalg._types import Bools, Floats
+from eigenlabel.thresholds.calibration import Calibration, fit_probabilities, held_out_probabilities
+from eigenlabel.thresholds.isotonic import IsotonicCurves
+from eigenlabel.thresholds.logistic import IDENTITY
+
+LEAST = 1e-7  # probabilities are clipped to this, so that no member alone decides
+
+
+def log_odds(P: Floats) -> Floats:
+    """Return the log-odds of probabilities, which are clipped to [LEAST, 1 - LEAST]."""
+    return np.asarray(logit(np.clip(np.asarray(P, dtype=float), LEAST, 1 - LEAST)))
+
+
+def identity(n_columns: int) -> Calibration:
+    """Return the calibration of scores that are log-odds already."""
+    nothing = IsotonicCurves(np.zeros(1, dtype=np.intp), np.zeros(0), np.zeros(0))
+    return Calibration(
+        0.0,
+        1.0,
+        np.ones(n_columns),
+        np.zeros(n_columns),
+        IDENTITY.copy(),
+        np.zeros(n_columns, dtype=bool),
+        nothing,
+    )
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """The calibration of a member, and its held-out log-odds.
+
+    Attributes
+    ----------
+    calibration : Calibration
+        The maps that are fitted to all held-out scores.
+    logits : (n, m) array
+        The log-odds of samples by maps that have not seen them; NaN where there are no scores.
+    """
+
+    calibration: Calibration
+    logits: Floats
+
+
+def calibrate(scores: Floats, task: BlendTask, method: str) -> Calibrated:
+    """Calibrate the held-out scores of a member."""
+    calibration = fit_probabilities(task.codec, scores, _truth(task), task.weights, method=method)
+    return Calibrated(calibration, log_odds(_held_out(scores, task, method, calibration)))
+
+
+def _truth(task: BlendTask) -> Any:
+    return blank(task.Y, task.observed) if task.codec.multilabel else task.Y
+
+
+def _held_out(scores: Floats, task: BlendTask, method: str, calibration: Calibration) -> Floats:
+    """Return probabilities by maps that have not seen the sample.
+
+    A vector of classes has one map with two parameters, for which that makes no difference.
+    """
+    if task.codec.multilabel:
+        return held_out_probabilities(scores, _truth(task), task.weights, method=method)
+    return calibration.probabilities(scores)
+
+
+@dataclass(frozen=True)
+class MemberWeights:
+    """Weights of members.
+
+    Attributes
+    ----------
+    kept : (K,) array of bool
+        The members that are used.
+    points : (k + 1,) array, or (m, k + 1)
+        The intercept and the weights of the members that are used, for all labels or for each.
+    """
+
+    kept: Bools
+    points: Floats
+
+    @property
+    def weights(self) -> Floats:
+        """The weights of the members that are used, (k,) or (m, k)."""
+        return np.asarray(self.points[..., 1:])
+
+    def scores(self, logits: list[Floats]) -> Floats:
+        """Return the blended log-odds (n, m) of those of the members that are used."""
+        return blend_logits(self.points, logits)
+
+
+def blend_logits(points: Floats, logits: list[Floats]) -> Floats:
+    """Return ``b + sum_k w_k z_k`` of log-odds (n, m); points are (k + 1,) or (m, k + 1)."""
+    total = np.broadcast_to(points[..., 0], logits[0].shape).astype(float)
+    for k, z in enumerate(logits, start=1):
+        total = total + points[..., k] * z
+    return np.asarray(total)
+
+
+def fit_mixture(logits: list[Floats], task: BlendTask, how: str) -> MemberWeights:
+    """Return the weights of members by their held-out log-odds.
+
+    Parameters
+    ----------
+    logits : list of (n, m) arrays
+        The held-out log-odds.
+    task : BlendTask
+        The training data.
+    how : {"shared", "by_label", "equal"}
+        The kind of weights. Members with small weights are dropped, and the others fitted again;
+        equal weights drop none.
+    """
+    K = len(logits)
+    everyone = np.ones(K, dtype=bool)
+    if how == "equal":
+        return MemberWeights(everyone, equal_point(K))
+    kept, points = everyone, _fit_points(logits, task, how)
+    while True:
+        stays = kept_members(points[..., 1:])
+        if stays.all():
+            return MemberWeights(kept, points)
+        kept = kept.copy()
+        kept[np.flatnonzero(kept)[~stays]] = False
+        points = _fit_points([z for z, k in zip(logits, kept, strict=True) if k], task, how)
+
+
+def _fit_points(logits: list[Floats], task: BlendTask, how: str) -> Floats:
+    usable = task.cells & ~np.isnan(logits[0])
+    for z in logits[1:]:
+        usable = usable & ~np.isnan(z)
+    if not usable.any():
+        return equal_point(len(logits))
+    cells = BlendCells.of(logits, task.Y, task.weights, usable)
+    two = task.codec.kind == "binary"
+    shared = fit_shared(cells.both_signs() if two else cells, intercept=not two)
+    if how == "shared" or not task.codec.multilabel:
+        return shared
+    return fit_by_label(logits, task.Y, task.weights, usable, shared)
+
+
+def recalibrate(scores: Floats, task: BlendTask, method: str) -> tuple[Calibration, Floats]:
+    """Return the calibration of blended log-odds, and held-out probabilities.
+
+    The log-odds are taken as they are unless maps that are fitted to other samples lower the
+    log-loss.
+    """
+    plain = expit(scores)
+    fitted = fit_probabilities(task.codec, scores, _truth(task), task.weights, method=method)
+    better = _held_out(scores, task, method, fitted)
+    if _loss(better, task) < _loss(plain, task):
+        return fitted, better
+    return identity(task.Y.shape[1]), plain
+
+
+def _loss(P: Floats, task: BlendTask) -> float:
+    """Return the summed log-loss of the cells that count."""
+    use = task.cells & ~np.isnan(P)
+    w = np.ones(len(P)) if task.weights is None else task.weights
+    right = np.where(task.Y, P, 1 - P)[use]
+    return float(-(np.broadcast_to(w[:, None], use.shape)[use] @ np.log(np.maximum(right, 1e-300))))

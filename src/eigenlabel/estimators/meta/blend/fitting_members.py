@@ -1,0 +1,166 @@
+"""Fit the members of a blend one after the other, within the time and memory that there is."""
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+
+from eigenlabel.estimators.meta.blend.blending import Calibrated, calibrate
+from eigenlabel.estimators.meta.blend.budget import OutOfTimeError
+from eigenlabel.estimators.meta.blend.members import RECIPES, Candidate, Member, fit_member
+from eigenlabel.estimators.meta.blend.task import BlendTask
+from eigenlabel.inputs import progress
+from eigenlabel.inputs.warning import warn
+from eigenlabel.linalg._types import Floats
+from eigenlabel.linalg.machine import memory_limit, readable
+from eigenlabel.thresholds.calibration import Calibration
+
+ARRAYS = 8  # arrays of samples x labels that exist besides the log-odds of members
+
+
+@dataclass(frozen=True)
+class MemberEntry:
+    """What became of a candidate.
+
+    Attributes
+    ----------
+    name : str
+        The name of the member.
+    seconds : float
+        The time that its fit and its calibration took.
+    member : Member or None
+        The fitted member; None if there is none.
+    calibrated : Calibrated or None
+        Its calibration and held-out log-odds.
+    reason : str
+        Why there is no member.
+    """
+
+    name: str
+    seconds: float
+    member: Member | None = None
+    calibrated: Calibrated | None = None
+    reason: str = ""
+
+    @property
+    def logits(self) -> Floats:
+        """The held-out log-odds (n, m) of a fitted member."""
+        assert self.calibrated is not None
+        return self.calibrated.logits
+
+    @property
+    def calibration(self) -> Calibration:
+        """The calibration of a fitted member."""
+        assert self.calibrated is not None
+        return self.calibrated.calibration
+
+
+def fit_candidates(
+    candidates: list[Candidate], task: BlendTask, method: str, verbose: int
+) -> list[MemberEntry]:
+    """Fit the candidates in order, as far as time and memory allow.
+
+    A candidate that fails is reported and left out. If the budget is too short for all of them, the
+    linear model is fitted all the same, with a warning.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+        The candidates in their order.
+    task : BlendTask
+        The training data.
+    method : str
+        The method of calibrations.
+    verbose : int
+        Whether progress is shown.
+
+    Raises
+    ------
+    ValueError
+        If no candidate could be fitted. The message contains the reasons.
+    """
+    most = _most_members(task, len(candidates))
+    entries: list[MemberEntry] = []
+    with progress.tuning(len(candidates), verbose, "member") as bar:
+        for candidate in candidates:
+            entries.append(_try(candidate, task, method, entries, most))
+            bar.update(1)
+            if verbose:
+                bar.write(_line(entries[-1]), file=sys.stderr)
+    if any(entry.member is not None for entry in entries):
+        return entries
+    return [*entries, _last_resort(entries, task, method)]
+
+
+def _try(
+    candidate: Candidate, task: BlendTask, method: str, before: list[MemberEntry], most: int
+) -> MemberEntry:
+    """Fit a candidate unless time or memory forbid it."""
+    predicted = candidate.predicted(task.form)
+    first = not any(entry.member is not None for entry in before)
+    linear = candidate.name == "linear" and candidate.recipe is not None and first
+    reason = "" if linear else task.budget.why_not(predicted)
+    if sum(entry.member is not None for entry in before) >= most:
+        reason = f"no memory for the scores of more than {most} members"
+    if reason:
+        return MemberEntry(candidate.name, 0.0, reason=f"not fitted: {reason}")
+    started = task.budget.clock()
+    try:
+        entry = _fit(candidate, task, method, started)
+    except OutOfTimeError as error:
+        return MemberEntry(
+            candidate.name, task.budget.clock() - started, reason=f"stopped: {error}"
+        )
+    except Exception as error:  # any classifier may fail in its own way, and others remain
+        reason = f"failed: {type(error).__name__}: {error}"
+        warn(f"Member {candidate.name!r} of the blend is left out, because it {reason}")
+        return MemberEntry(candidate.name, task.budget.clock() - started, reason=reason)
+    task.budget.learn(predicted, entry.seconds)
+    if linear and task.budget.left() < 0:
+        warn(
+            f"time_budget={task.budget.seconds:g} s is too short for any member: the linear model "
+            f"alone took {entry.seconds:.2g} s. Pass a larger time_budget for a blend."
+        )
+    return entry
+
+
+def _fit(candidate: Candidate, task: BlendTask, method: str, started: float) -> MemberEntry:
+    member = fit_member(candidate, task)
+    if member.scores.shape != task.Y.shape or np.isnan(member.scores).all():
+        raise ValueError(
+            f"its held-out scores have shape {member.scores.shape} and must be numbers of shape "
+            f"{task.Y.shape}."
+        )
+    calibrated = calibrate(member.scores, task, method)
+    return MemberEntry(candidate.name, task.budget.clock() - started, member, calibrated)
+
+
+def _last_resort(entries: list[MemberEntry], task: BlendTask, method: str) -> MemberEntry:
+    """Return the linear model if time was too short for all members; raise if all failed."""
+    failed = [entry for entry in entries if not entry.reason.startswith(("not fitted", "stopped"))]
+    reasons = "; ".join(f"{entry.name!r} {entry.reason}" for entry in entries)
+    if failed or task.form.views:
+        raise ValueError(f"No member of the blend could be fitted: {reasons}")
+    warn(f"The blend is the linear model alone, because members were left out: {reasons}.")
+    return _fit(Candidate("linear", RECIPES["linear"]), task, method, task.budget.clock())
+
+
+def _most_members(task: BlendTask, wanted: int) -> int:
+    """Return how many members fit in memory with their scores; warn if not all do."""
+    n, m = task.Y.shape
+    limit, array = memory_limit(), 8.0 * n * m
+    most = max(1, int(limit / max(array, 1.0)) - ARRAYS)
+    if most < wanted:
+        warn(
+            f"The held-out scores of {wanted} members are {wanted} arrays of {n} x {m} numbers, "
+            f"{readable(wanted * array)}; this machine has {readable(limit)}. The blend has at "
+            f"most {most} members."
+        )
+    return most
+
+
+def _line(entry: MemberEntry) -> str:
+    """Return what is shown about a member when it is ready."""
+    if entry.member is None:
+        return f"{entry.name}: {entry.reason}"
+    return f"{entry.name}: {entry.seconds:.2f} s"

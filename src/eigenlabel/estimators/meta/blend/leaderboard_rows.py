@@ -1,0 +1,106 @@
+"""The rows of a leaderboard: what held-out log-odds of members and of the blend are worth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from eigenlabel.estimators.meta.blend.blending import MemberWeights
+from eigenlabel.estimators.meta.blend.fitting_members import MemberEntry
+from eigenlabel.estimators.meta.blend.leaderboard import Leaderboard, empty_row, measure
+from eigenlabel.estimators.meta.blend.task import BlendTask
+from eigenlabel.labels.checks import blank
+from eigenlabel.linalg._types import Bools, Floats
+from eigenlabel.thresholds.base import Rule
+from eigenlabel.thresholds.rules import reads_probabilities
+
+BLEND = "blend"  # the name of its row
+
+
+@dataclass(frozen=True)
+class HeldOutJudge:
+    """Held-out log-odds become thresholds, decisions and figures.
+
+    Attributes
+    ----------
+    task : BlendTask
+        The training data.
+    rule : Rule
+        The rule of thresholds.
+    """
+
+    task: BlendTask
+    rule: Rule
+
+    def _values(self, scores: Floats, P: Floats) -> Floats:
+        return P if reads_probabilities(self.rule) else scores
+
+    def thresholds(self, scores: Floats, P: Floats) -> Floats:
+        """Return the thresholds of the rule for held-out log-odds and probabilities (n, m)."""
+        truth = np.asarray(blank(self.task.Y, self.task.observed))
+        return self.rule.find_thresholds(self._values(scores, P), truth, self.task.weights)
+
+    def decisions(self, scores: Floats, P: Floats) -> Bools:
+        """Return the label sets (n, m), or the classes of a vector y as label sets."""
+        codec = self.task.codec
+        if codec.multilabel:
+            values = self._values(scores, P)
+            known = np.where(np.isnan(values), -np.inf, values)
+            return self.rule.decide(known, self.thresholds(scores, P))
+        return codec.encode(codec.decide(np.where(np.isnan(scores), -np.inf, scores)))
+
+    def figures(self, scores: Floats, P: Floats) -> dict[str, float]:
+        """Return the figures of held-out log-odds and probabilities."""
+        task = self.task
+        return measure(task.Y, task.observed, self.decisions(scores, P), P, task.weights)
+
+
+def rank_members(
+    entries: Sequence[MemberEntry],
+    mixture: MemberWeights,
+    judge: HeldOutJudge,
+    scores: Floats,
+    P: Floats,
+    seconds: float,
+) -> Leaderboard:
+    """Return the leaderboard: the blend, its members by weight, and those that were left out.
+
+    Parameters
+    ----------
+    entries : sequence of MemberEntry
+        All candidates.
+    mixture : MemberWeights
+        The weights of those that were fitted.
+    judge : HeldOutJudge
+        Computes figures.
+    scores : (n, m) array
+        The blended held-out log-odds.
+    P : (n, m) array
+        The blended held-out probabilities.
+    seconds : float
+        The time of the whole fit so far.
+    """
+    fitted = [entry for entry in entries if entry.member is not None]
+    weights = np.zeros(len(fitted))
+    w = mixture.weights
+    weights[mixture.kept] = w if w.ndim == 1 else w.mean(axis=0)
+    rows = []
+    for entry, weight, kept in zip(fitted, weights, mixture.kept, strict=True):
+        note = getattr(entry.member, "note", "")
+        status = "blended" if kept else "dropped"
+        figures = judge.figures(entry.logits, expit(entry.logits))
+        rows.append(_row(entry.name, float(weight), figures, entry.seconds, status, note))
+    rows.sort(key=lambda row: -row["weight"])
+    left_out = [empty_row(e.name, e.reason, e.seconds) for e in entries if e.member is None]
+    total = float(weights.sum())
+    first = _row(BLEND, total, judge.figures(scores, P), seconds, "", "")
+    return Leaderboard((first, *rows, *left_out))
+
+
+def _row(
+    name: str, weight: float, figures: dict[str, float], seconds: float, status: str, note: str
+) -> dict[str, Any]:
+    status = f"{status}; {note}" if note else status
+    return {"name": name, "weight": weight, **figures, "seconds": seconds, "status": status}

@@ -1,0 +1,379 @@
+"""The members of a blend: the library's own by name, any classifier, and held-out scores."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn import config_context, get_config
+from sklearn.base import clone
+from sklearn.svm import LinearSVC
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+from eigenlabel.estimators.agreement.kgha import KGHA
+from eigenlabel.estimators.base import ScoreClassifier
+from eigenlabel.estimators.meta.blend.base import OwnMember
+from eigenlabel.estimators.meta.blend.each_label import EachLabel
+from eigenlabel.estimators.meta.blend.forest import LabelForest
+from eigenlabel.estimators.meta.blend.kernel_subspace import (
+    KernelSubspace,
+    Presence,
+    needs_features,
+)
+from eigenlabel.estimators.meta.blend.neighbours_and_words import (
+    MOST_REFERENCES,
+    NeighbourShares,
+    WordRatios,
+)
+from eigenlabel.estimators.meta.blend.task import BlendTask, Form
+from eigenlabel.estimators.subspace.base import BaseSharedSubspace
+from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
+from eigenlabel.inputs.data import is_estimator
+from eigenlabel.inputs.sklearn_private import take_rows, take_samples
+from eigenlabel.inputs.warning import ignored
+from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.linalg._types import Floats, Ints
+from eigenlabel.model_selection.classifier_scores import class_scores, score_method, scores_matrix
+
+FLOPS = 5e9  # operations per second of products of matrices, before anything was measured
+STEPS = 2e8  # steps per second of everything else
+
+
+@dataclass(frozen=True)
+class MemberRecipe:
+    """How a member is made, what it costs, and when it is worth its seconds.
+
+    Attributes
+    ----------
+    make : callable
+        Returns the classifier, given the task.
+    seconds : callable
+        Returns the predicted seconds, given the form of the data.
+    gain : float
+        The expected gain relative to other members, by which they are ordered per second.
+    suits : callable
+        Returns whether the member is a default member, given the form of the data.
+    """
+
+    make: Callable[[BlendTask], Any]
+    seconds: Callable[[Form], float]
+    gain: float
+    suits: Callable[[Form], bool]
+
+
+def _tuning(n: int, p: int, m: int, gram: float) -> float:
+    """Return the seconds of an exact tuning with p x p matrices, whose Gram costs ``gram``."""
+    reductions = 5 * 4 / 3 * p**3
+    scores = 36 * 2 * n * p * m
+    return (gram + reductions + scores) / FLOPS + 72 * n * m / (5 * STEPS)
+
+
+def _linear_seconds(f: Form) -> float:
+    p = min(f.n, f.d)
+    return _tuning(f.n, p, f.m, p * f.n * (f.stored + p))
+
+
+def _kernel_seconds(f: Form) -> float:
+    if needs_features(f.n):
+        return _tuning(f.n, 1000, f.m, 1e6 * f.n) + f.n * 2000 * f.stored / FLOPS
+    few = min(f.n, 600)
+    distances = f.n**2 * f.stored
+    return _tuning(f.n, f.n, f.m, f.n**3 / 5 + distances) + 3 * _tuning(few, few, f.m, 0) / 4
+
+
+def _laplacian_seconds(f: Form) -> float:
+    return _kernel_seconds(f) + f.n * min(f.n, 2000) * f.d / (5 * STEPS)
+
+
+def _forest_seconds(f: Form) -> float:
+    n, columns = min(f.n, 20_000), f.d if not f.sparse else min(f.d, 2000)
+    work = n * np.log2(n + 2) * np.sqrt(columns) * (3 + min(f.m, 30) / 3)
+    return float(150 * work / (3 * STEPS) + 150 * f.n / STEPS)
+
+
+def _neighbour_seconds(f: Form) -> float:
+    return 1.2 * f.n * min(f.n, MOST_REFERENCES) * (f.stored / FLOPS + 20 / STEPS / 10)
+
+
+def _word_seconds(f: Form) -> float:
+    return 6 * f.n * f.stored * f.m / STEPS / 2 + 6 * f.d * f.m / STEPS
+
+
+def _margin_seconds(f: Form) -> float:
+    return 15 * f.n * f.stored * f.m * 30 / STEPS
+
+
+def _kgha_seconds(f: Form) -> float:
+    return 6 * 5 * f.n**3 / FLOPS
+
+
+def _linear(task: BlendTask) -> Any:
+    return SharedSubspaceClassifierCV(cv=task.folds, calibration=None)
+
+
+def _margin(task: BlendTask) -> Any:
+    # The penalty is chosen by the calibration and the weights: one value costs enough.
+    return EachLabel(LinearSVC(C=0.3, random_state=task.seed), n_jobs=task.n_jobs)
+
+
+def _forest(task: BlendTask) -> Any:
+    n_trees = 150 if len(task.Y) <= 10_000 else 100
+    leaf = max(2, len(task.Y) // 20_000)
+    return LabelForest(n_trees, min_samples_leaf=leaf, n_jobs=task.n_jobs, random_state=task.seed)
+
+
+RECIPES: dict[str, MemberRecipe] = {
+    "linear": MemberRecipe(_linear, _linear_seconds, 1.0, lambda f: not f.views),
+    "neighbours": MemberRecipe(
+        lambda task: NeighbourShares(cv=task.folds, random_state=task.seed),
+        _neighbour_seconds,
+        0.2,
+        lambda f: not f.views and not f.constant,
+    ),
+    "words": MemberRecipe(
+        lambda task: WordRatios(cv=task.folds),
+        _word_seconds,
+        0.2,
+        lambda f: f.sparse and not f.negative and not f.constant,
+    ),
+    "forest": MemberRecipe(_forest, _forest_seconds, 1.0, lambda f: not f.views and not f.constant),
+    "laplacian": MemberRecipe(
+        lambda task: KernelSubspace("laplacian", cv=task.folds, random_state=task.seed),
+        _laplacian_seconds,
+        1.0,
+        lambda f: not f.views and not f.sparse and not f.constant,
+    ),
+    "presence": MemberRecipe(
+        lambda task: Presence(cv=task.folds),
+        _linear_seconds,
+        0.5,
+        lambda f: f.sparse and not f.negative and not f.constant,
+    ),
+    "gaussian": MemberRecipe(
+        lambda task: KernelSubspace("rbf", cv=task.folds, random_state=task.seed),
+        _kernel_seconds,
+        0.3,
+        lambda _: False,  # adds little beside the Laplacian kernel, or to a linear model of words
+    ),
+    "margin": MemberRecipe(_margin, _margin_seconds, 0.1, lambda _: False),
+    "views": MemberRecipe(lambda _: KGHA(calibration=None), _kgha_seconds, 1.0, lambda f: f.views),
+}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A member that may be fitted.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    recipe : MemberRecipe or None
+        How it is made, for the library's own.
+    estimator : classifier or None
+        The classifier of the user.
+    """
+
+    name: str
+    recipe: MemberRecipe | None = None
+    estimator: Any = None
+
+    def predicted(self, form: Form) -> float | None:
+        """Return the predicted seconds, or None for a classifier of the user."""
+        return None if self.recipe is None else float(self.recipe.seconds(form))
+
+
+def list_candidates(members: Any, form: Form) -> list[Candidate]:
+    """Return the candidates that the parameter ``members`` stands for."""
+    if isinstance(members, str) and members == "auto":
+        return [Candidate(name, one) for name, one in RECIPES.items() if one.suits(form)]
+    return [_candidate(one) for one in check_members(members)]
+
+
+def check_members(members: Any) -> list[Any]:
+    """Raise an error unless ``members`` is "auto", or a list of names and (name, classifier)."""
+    if isinstance(members, str) and members == "auto":
+        return []
+    if isinstance(members, str) or not isinstance(members, Sequence):
+        raise TypeError(
+            "members must be 'auto', or a list of names and pairs (name, classifier), got "
+            f"{members!r}."
+        )
+    if not members:
+        raise ValueError("members is empty: pass at least one, or 'auto'.")
+    names = [_check_member(one) for one in members]
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise ValueError(f"Two members are called {double!r}: names must differ.")
+    return list(members)
+
+
+def _check_member(one: Any) -> str:
+    """Return the name of an entry of ``members``."""
+    if isinstance(one, str):
+        if one not in RECIPES:
+            known = ", ".join(map(repr, RECIPES))
+            raise ValueError(
+                f"Unknown member {one!r}: use one of {known}, or a pair (name, classifier)."
+            )
+        return one
+    if not isinstance(one, tuple) or len(one) != 2 or not isinstance(one[0], str):
+        raise TypeError(f"A member must be a name or a pair (name, classifier), got {one!r}.")
+    name, estimator = one
+    if "__" in name:
+        raise ValueError(f"The name of a member must not contain '__', got {name!r}.")
+    if not is_estimator(estimator):
+        raise TypeError(f"Member {name!r} must be a classifier, got {estimator!r}.")
+    return str(name)
+
+
+def _candidate(one: Any) -> Candidate:
+    if isinstance(one, str):
+        return Candidate(one, RECIPES[one])
+    return Candidate(one[0], None, one[1])
+
+
+def order_candidates(candidates: list[Candidate], form: Form, by_gain: bool) -> list[Candidate]:
+    """Return the candidates in the order in which they are fitted.
+
+    The linear model comes first, because it is what remains if time is short.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+        The candidates.
+    form : Form
+        The form of the data.
+    by_gain : bool
+        Whether the others are ordered by expected gain per second, or stay as they are.
+    """
+
+    def rank(candidate: Candidate) -> float:
+        if candidate.name == "linear" and candidate.recipe is not None:
+            return -math.inf
+        predicted = candidate.predicted(form)
+        if not by_gain or predicted is None or candidate.recipe is None:
+            return 0.0
+        return -candidate.recipe.gain / max(predicted, 1e-6)
+
+    return sorted(candidates, key=rank)
+
+
+# Held-out scores
+
+
+@dataclass(frozen=True)
+class Member:
+    """A fitted member and its held-out scores.
+
+    Attributes
+    ----------
+    estimator : classifier
+        The classifier, fitted to all samples.
+    scores : (n, m) array
+        The held-out scores; NaN where there are none.
+    note : str
+        What the leaderboard says about it.
+    """
+
+    estimator: Any
+    scores: Floats
+    note: str = ""
+
+
+def fit_member(candidate: Candidate, task: BlendTask) -> Member:
+    """Fit a candidate, and return it with its held-out scores."""
+    if candidate.recipe is not None:
+        return _fit_own(candidate.recipe.make(task), task)
+    return _fit_given(candidate, task)
+
+
+def _fit_own(estimator: Any, task: BlendTask) -> Member:
+    """Fit a member of the library."""
+    weighted = {}
+    if task.weights is not None and has_fit_parameter(estimator, "sample_weight"):
+        weighted = {"sample_weight": task.weights}
+    honest = hasattr(estimator, "cv") or task.exchangeable
+    if isinstance(estimator, (OwnMember, BaseSharedSubspace)) and honest:
+        estimator.fit(task.X, task.y, **weighted)
+        if hasattr(estimator, "cv"):
+            estimator.cv = len(task.folds)  # a model file need not hold the folds
+        return Member(estimator, np.asarray(estimator.oof_scores_))
+    return _cross_validate(estimator, task.X, task, weighted)
+
+
+def _fit_given(candidate: Candidate, task: BlendTask) -> Member:
+    """Fit a classifier of the user by cross-validation."""
+    estimator = clone(candidate.estimator)
+    if task.codec.multilabel and not _takes_matrix(estimator, task):
+        estimator = EachLabel(estimator, n_jobs=task.n_jobs)
+    params, note = task.params(candidate.name), ""
+    if task.weights is not None and "sample_weight" not in params:
+        note = "fitted without sample weights, which it does not accept"
+    return _cross_validate(estimator, task.given, task, params, note)
+
+
+def _takes_matrix(estimator: Any, task: BlendTask) -> bool:
+    """Return True if a classifier can be fitted to the label matrix of the task as it is."""
+    if task.observed is not None:
+        return isinstance(estimator, (BaseSharedSubspace, EachLabel))
+    if isinstance(estimator, ScoreClassifier):
+        return True
+    return bool(get_tags(estimator).classifier_tags.multi_label)
+
+
+def _cross_validate(
+    estimator: Any, X: Any, task: BlendTask, params: dict[str, Any], note: str = ""
+) -> Member:
+    """Fit a classifier without each fold, and to all samples; stop if time is too short."""
+    target, config, started = task.y, get_config(), task.budget.clock()
+    found = Parallel(n_jobs=task.n_jobs, return_as="generator")(
+        delayed(_score_fold)(clone(estimator), X, target, params, fold, task.codec, config)
+        for fold in task.folds
+    )
+    scores = np.full(task.Y.shape, np.nan)
+    for done, ((_, test), part) in enumerate(zip(task.folds, found, strict=True), start=1):
+        scores[test] = part
+        task.budget.check(started, done, len(task.folds) + 1)
+    return Member(clone(estimator).fit(X, target, **params), scores, note)
+
+
+def _score_fold(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    params: dict[str, Any],
+    fold: tuple[Ints, Ints],
+    codec: LabelCodec,
+    config: dict[str, Any],
+) -> Floats:
+    """Return the scores of the test part of a fold; the final fit issues the warnings."""
+    train, test = fold
+    with config_context(**config), ignored(UserWarning):
+        some = take_rows(X, params, train)
+        estimator.fit(*take_samples(estimator, X, y, train), **some)
+        return read_scores(estimator, take_samples(estimator, X, None, test, train)[0], codec)
+
+
+def read_scores(estimator: Any, X: Any, codec: LabelCodec) -> Floats:
+    """Return the scores (n, m) of a fitted member, ``2 p - 1`` if it has only probabilities p.
+
+    The scores of classes that the member has not seen are NaN.
+    """
+    m = len(codec.classes)
+    method = score_method(estimator)
+    if codec.multilabel:
+        found = np.asarray(scores_matrix(estimator, X, m), dtype=float)
+        return 2.0 * found - 1.0 if method == "predict_proba" else found
+    response = np.asarray(getattr(estimator, method)(X), dtype=float)
+    seen = np.asarray(estimator.classes_)
+    if method == "predict_proba":
+        response = 2.0 * response - 1.0
+        if len(seen) == 2:
+            response = response[:, 1]
+    if isinstance(estimator, OwnMember) or len(seen) == m:
+        return response.reshape(len(response), -1)
+    return class_scores(response, seen, codec.classes)

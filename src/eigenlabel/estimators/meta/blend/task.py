@@ -1,0 +1,126 @@
+"""The task of a blend: checked training data with its folds, and what is known about its form."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from eigenlabel.estimators.meta.blend.budget import Budget
+from eigenlabel.inputs.views import Views
+from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.linalg._types import Bools, Floats, Ints
+
+
+@dataclass(frozen=True)
+class Form:
+    """The form of training data, on which the default members and their costs depend.
+
+    Attributes
+    ----------
+    n : int
+        The number of samples.
+    d : int
+        The number of features, of all views together.
+    m : int
+        The number of labels.
+    stored : float
+        The mean number of stored values of a sample, d if X is dense.
+    sparse : bool
+        Whether X is sparse.
+    negative : bool
+        Whether X contains negative values.
+    constant : bool
+        Whether all samples are equal.
+    views : bool
+        Whether X is several tables.
+    """
+
+    n: int
+    d: int
+    m: int
+    stored: float
+    sparse: bool
+    negative: bool
+    constant: bool
+    views: bool
+
+    @classmethod
+    def of(cls, X: Any, m: int) -> "Form":
+        """Return the form of checked samples."""
+        n, d = X.shape
+        if isinstance(X, Views):
+            return cls(n, d, m, d, False, True, False, True)
+        sparse = bool(sp.issparse(X))
+        values = X.data if sparse else X
+        low = float(values.min()) if values.size else 0.0
+        first = X[:1].toarray() if sparse else X[:1]
+        if sparse:
+            constant = X.nnz == n * np.count_nonzero(first) and not abs(X - X[[0] * n]).max()
+        else:
+            constant = bool((first == X).all())
+        stored = X.nnz / max(1, n) if sparse else float(d)
+        return cls(n, d, m, stored, sparse, low < 0, bool(constant), False)
+
+
+@dataclass(frozen=True)
+class BlendTask:
+    """What every member is fitted to. All samples have positive weight.
+
+    Attributes
+    ----------
+    X : array, CSR matrix or Views
+        The samples, checked.
+    given : array, sparse matrix, frame or Views
+        The samples as the user passed them, for classifiers of the user.
+    y : array
+        The labels as members get them: a 0/1 matrix with NaN where a label is not observed, or a
+        vector of classes.
+    Y : (n, m) array of bool
+        The label matrix; False where a label is not observed.
+    observed : (n, m) array of bool, or None
+        The cells that are observed; None if all are.
+    weights : (n,) array or None
+        The sample weights.
+    codec : LabelCodec
+        The form of y.
+    folds : list of (train, test)
+        The folds of held-out scores.
+    exchangeable : bool
+        Whether samples are independent of each other, so that out-of-bag scores are honest. They
+        are not if the user passed groups or folds of his own.
+    seed : int
+        The seed of random members.
+    n_jobs : int or None
+        The number of parallel jobs.
+    params : callable
+        Returns the keyword arguments of ``fit`` of a member of the user, given its name.
+    budget : Budget
+        The time that is left.
+    """
+
+    X: Any
+    given: Any
+    y: Any
+    Y: Bools
+    observed: Bools | None
+    weights: Floats | None
+    codec: LabelCodec
+    folds: list[tuple[Ints, Ints]]
+    exchangeable: bool
+    seed: int
+    n_jobs: int | None
+    params: Callable[[str], dict[str, Any]]
+    budget: Budget
+
+    @cached_property
+    def form(self) -> Form:
+        """The form of the data."""
+        return Form.of(self.X, self.Y.shape[1])
+
+    @cached_property
+    def cells(self) -> Bools:
+        """The cells (n, m) that are observed."""
+        return np.ones(self.Y.shape, dtype=bool) if self.observed is None else self.observed
