@@ -11,7 +11,13 @@ from sphinx.application import Sphinx
 
 import eigenlabel
 
-FIRST = ("plot_first_model.py", "plot_texts.py", "plot_table.py", "plot_thresholds.py", "plot_why.py")
+FIRST = (
+    "plot_first_model.py",
+    "plot_texts.py",
+    "plot_table.py",
+    "plot_thresholds.py",
+    "plot_why.py",
+)
 MATHJAX = ("tex-chtml.js", "output/chtml/fonts")
 
 

@@ -40,6 +40,7 @@ from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
 from eigenlabel.estimators.views.kernel_sum import KernelSum
 from eigenlabel.inputs.views import Views
 from eigenlabel.kernels.meka import MEKA
+from eigenlabel.versions import show_versions
 
 __all__ = [
     "CCA",
@@ -91,6 +92,7 @@ __all__ = [
     "preprocessing",
     "report",
     "reproduce",
+    "show_versions",
     "thresholds",
 ]
 
