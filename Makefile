@@ -3,7 +3,10 @@ BIN := .venv/bin
 
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal
 
-.PHONY: demo test test-all test-random test-machines fuzz lint bench clean
+# Warnings are errors; pages that did not change are not built again.
+SPHINX := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -b html
+
+.PHONY: demo docs docs-quick test test-all test-random test-machines fuzz lint bench clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenlabel demo
@@ -14,12 +17,23 @@ lint: .venv/dev.stamp
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The site in docs/_build/html, with the examples executed. Neither step uses the network.
+docs: .venv/dev.stamp
+	$(SPHINX) docs docs/_build/html
+	$(BIN)/python tools/check_links.py docs/_build/html
+
+# The same without executing the examples.
+docs-quick: .venv/dev.stamp
+	EIGENLABEL_GALLERY=0 $(SPHINX) docs docs/_build/quick
+	$(BIN)/python tools/check_links.py docs/_build/quick
+
 # Some minutes on two cores.
-test: lint
+test: lint docs-quick
 	$(PYTEST) -m "not slow"
 
-# Also slow tests, many generated examples, the kernels of another processor, and the fuzz campaigns.
-test-all: lint
+# Also slow tests, many generated examples, the kernels of another processor, the fuzz campaigns,
+# and the site with its examples.
+test-all: lint docs
 	$(PYTEST) --hypothesis-profile=many
 	$(BIN)/python tools/test_machines.py --other --threads 1 -m "not slow"
 	$(MAKE) fuzz
@@ -52,3 +66,4 @@ bench: .venv/dev.stamp
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf docs/_build docs/auto_examples docs/reference/generated docs/reference/backreferences

@@ -134,7 +134,7 @@ def measure(quick):
         count_pairs(single[tenth], T, BETAS, preconditioned=False),
     ]
     slope = np.polyfit(*np.log([[g[0] for g in grown], [g[1] / g[2] for g in grown]]), 1)[0]
-    k = len(BETAS)  # the formula of docs/api/SharedSubspaceClassifier.md, in float32
+    k = len(BETAS)  # the formula of docs/guide/large_data.md, in float32
     formula = 4 * ((2 * k + 4) * d + 2 * 0.9 * n + k * d) * m / 2**30
     lines = [
         f"{n} x {d} sparse in float32, {X.nnz} non-zeros, {m} labels, residual {TOL:g}.",

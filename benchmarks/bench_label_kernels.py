@@ -24,7 +24,7 @@ BASE = "B = I"
 
 
 def methods():
-    kernels = {BASE: "linear", **{k: k for k in ("rbf", "cosine", "conditional", "shrunk")}}
+    kernels = {BASE: "linear", **{k: k for k in ("rbf_unit", "cosine", "conditional", "shrunk")}}
     found = [Method(n, make_pipeline(MDDM(label_kernel=k), MLkNN())) for n, k in kernels.items()]
     uncorrelated = MDDM(projection="uncorrelated")
     return [

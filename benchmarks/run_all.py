@@ -1,4 +1,4 @@
-"""Run every benchmark and rewrite docs/benchmarks.md and the figures of docs/reproduction.md."""
+"""Run every benchmark; rewrite docs/benchmarks.md and the files of results/."""
 
 import argparse
 import os
@@ -7,12 +7,15 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from _tables import write_parts
+
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parent / "docs"
+RESULTS = HERE.parent / "results" / "benchmarks"
 HEAD = """# Benchmarks
 
 Written by `make bench` on {cores} cores; do not edit. Each part is one script of `benchmarks/`,
-which prints the same table and a closing `RESULT` line.
+which prints the same table and a closing `RESULT` line; these lines are in `results/benchmarks`.
 `python benchmarks/run_all.py --only readers,speed` renews parts alone. Not run yet: {missing}.
 """
 
@@ -41,11 +44,14 @@ def main() -> int:
             return 1
         table, _, result = done.stdout.rpartition("RESULT ")
         first = script.read_text().split('"""')[1].strip()
+        if not quick:
+            RESULTS.mkdir(parents=True, exist_ok=True)
+            (RESULTS / f"{script.stem[6:]}.json").write_text(result.strip() + "\n")
         if script.stem == "bench_reproduction":
             if not quick:
-                _replace_block(DOCS / "reproduction.md", table.strip())
-            table = "In [reproduction](reproduction.md)."
-        parts[script.stem] = f"{first}\n\n{table.strip()}\n\n```json\n{result.strip()}\n```"
+                write_parts(table, HERE.parent / "results" / "papers")
+            table = "The pages of the [papers](papers/index.md) draw and link the tables."
+        parts[script.stem] = f"{first}\n\n{table.strip()}"
     if not quick:
         _write(
             DOCS / "benchmarks.md",
@@ -65,14 +71,6 @@ def _write(path: Path, parts: dict[str, str], scripts: Iterable[str]) -> None:
     missing = ", ".join(name for name in scripts if name not in parts) or "none"
     head = HEAD.format(cores=os.cpu_count(), missing=missing)
     path.write_text(head + "".join(f"\n## {name}\n\n{text}\n" for name, text in parts.items()))
-
-
-def _replace_block(path: Path, text: str) -> None:
-    """Put the table between the markers of a page."""
-    begin, end = "<!-- begin bench_reproduction -->", "<!-- end bench_reproduction -->"
-    before, _, rest = path.read_text().partition(begin)
-    after = rest.partition(end)[2]
-    path.write_text(f"{before}{begin}\n{text}\n{end}{after}")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import inspect
 from sklearn.base import BaseEstimator, clone
 
 import eigenlabel
-from eigenlabel.preprocessing import DocumentFrequencySelector
+from eigenlabel.preprocessing import DocumentFrequencySelector, TablePreparation
 
 OUTPUTS = ("predict", "decision_function", "predict_proba", "transform")
 QUICK = {
@@ -39,7 +39,7 @@ def instances():
             if "kernel" in parameters:
                 linear = parameters["kernel"].default == "linear"
                 found.append(thing(kernel="rbf" if linear else "linear"))
-    return [*found, DocumentFrequencySelector(1)]
+    return [*found, DocumentFrequencySelector(1), TablePreparation()]
 
 
 def settled(model):

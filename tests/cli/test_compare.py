@@ -1,9 +1,14 @@
 """Comparisons of methods."""
 
+from dataclasses import replace
+
 import numpy as np
+from sklearn.metrics.pairwise import rbf_kernel
 
 from commands import run_command
+from eigenlabel.datasets import save_npz
 from eigenlabel.experiment import read_records
+from protocols import planted_views
 
 
 def test_compare_continues_and_prints_the_same_results(folder, tmp_path, capsys):
@@ -51,3 +56,36 @@ def test_compare_by_probabilities_that_some_methods_do_not_have(folder, tmp_path
     assert run_command(*words[:-1], tmp_path / "few", "--report", tmp_path / "page.html") == 0
     told = capsys.readouterr().out
     assert "log_loss: no method has the probabilities that it reads." in told
+
+
+def test_kernel_matrices_are_compared_by_kernel_methods(tmp_path, capsys):
+    data = planted_views(0, 60)
+    n = len(data.X)
+    K = np.hstack([rbf_kernel(data.X[:, columns]) for columns in data.views.values()])
+    names = [f"s{k}" for k in range(2 * n)]
+    sides = {"left": slice(0, n), "right": slice(n, 2 * n)}
+    kernels = replace(data, X=K, feature_names=names, views=sides)
+    save_npz(kernels, tmp_path / "kernels.npz")
+    words = ["compare", tmp_path / "kernels.npz", "-o", tmp_path / "runs", "--precomputed"]
+    words += ["--methods", "kernel:ML_LS,kernel:SVM", "--splits", 1]
+    assert run_command(*words) == 0
+    out = capsys.readouterr().out
+    assert "kernel:ML_LS" in out
+    (first, second) = read_records(tmp_path / "runs")
+    assert {first["n_features"], second["n_features"]} == {2 * 40}, "the training samples, twice"
+    assert run_command(*words, "--min-positives", 3) == 1
+    assert "min_positives cannot be used with precomputed=True" in capsys.readouterr().err
+    text = """
+        [[data]]
+        name = "kernels"
+        source = "kernels.npz"
+        precomputed = true
+        [[methods]]
+        name = "one kernel"
+        method = "kernel:ML_LS"
+        parameters = { sum__weights = [1.0, 0.0] }
+        [splits]
+        n_splits = 1
+        """
+    (tmp_path / "kernels.toml").write_text(text)
+    assert run_command("compare", tmp_path / "kernels.toml", "-o", tmp_path / "more") == 0

@@ -69,7 +69,7 @@ def test_predicted_labels_are_explained_by_default(place, capsys):
     total = cell["intercept"] + sum(t["contribution"] for t in cell["contributions"])
     assert total + cell["remainder"] == pytest.approx(cell["score"])
     names = [term["name"] for term in cell["contributions"]]
-    assert {"fast", "car", "colour = blue", "size"} == set(names)
+    assert {"fast", "car", "colour=blue", "size"} == set(names)
 
 
 def test_the_page_marks_the_words_in_the_text(place, tmp_path, capsys):

@@ -64,3 +64,34 @@ def test_a_comparison_states_what_is_known_about_the_spread(capsys):
             outside is None,
         )
         assert said in out
+
+
+def test_runs_are_counted_against_the_protocol(capsys):
+    table = replace(TABLES["mlls-table3"], data=dict(list(TABLES["mlls-table3"].data.items())[:1]))
+    rows = [
+        Row("Arts", "f1_macro", "SVM", 0.3, None, 0.4, 0.01, n, None) for n in (6, 30)
+    ]  # no row has more than the protocol
+    print_comparison(table, rows[:1], "text")
+    out = capsys.readouterr().out
+    assert "0.4000 ± 0.0100 (6 of 30 runs)" in out
+    assert "± is the standard deviation over runs" in out
+    print_comparison(table, rows[1:], "text")
+    assert "of 30 runs" not in capsys.readouterr().out
+    web = TABLES["mddm-table1"]
+    (name,) = web.data
+    print_comparison(web, [Row(name, "f1_macro", "PCA", 0.3, 0.1, 0.4, 0.1, 2, False)], "text")
+    assert "(2 of 11 data sets)" in capsys.readouterr().out
+
+
+def test_a_p_value_states_its_pairs(capsys):
+    table = TABLES["mlls-table5"]
+    few, all_pairs = (
+        Row("Arts", "p of f1_macro", "ML_LS vs SVM", 1e-6, None, 0.03, None, n, outside)
+        for n, outside in ((6, None), (30, False))
+    )
+    print_comparison(table, [few], "text")
+    out = capsys.readouterr().out
+    assert "0.0300 (6 of 30 pairs)" in out
+    assert "p-values of fewer pairs than the protocol has are not compared" in out
+    print_comparison(table, [all_pairs], "text")
+    assert "0.0300 (30 pairs)" in capsys.readouterr().out

@@ -31,8 +31,14 @@ LOADED = [  # data set, its part, the files that make it up
     ("corel5k", "test", ["mulan/corel5k/Corel5k-test.arff"]),
     ("cal500", "all", ["mulan/cal500/cal500.arff"]),
     *[("yahoo-lamda", name, [f"yahoo_lamda/{name}.mat"]) for name in KNOWN["yahoo-lamda"].counts],
-    ("yahoo-arts", "all", ["yahoo/Arts.svm.gz"]),
-    *[("rcv1", k, [f"rcv1/rcv1_topics_{k}_{h}.svm.gz" for h in ("train", "test")]) for k in "123"],
+    *[
+        (f"yahoo-{name.lower()}", "all", [f"yahoo/{name}.svm.gz"])
+        for name in ("Arts", "Reference", "Science")
+    ],
+    *[
+        ("rcv1", k, [f"rcv1/rcv1_topics_{k}_{half}.svm.gz" for half in ("train", "test")])
+        for k in "12345"
+    ],
     ("bibtex-xmc", "all", ["xmc/Bibtex/Bibtex_data.txt.gz"]),
     ("3sources-views", "all", ["multiview/3sources_views.mat"]),
 ]

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from eigenlabel.datasets import DataError, save, save_npz
+from eigenlabel.datasets import DataError, Dataset, save, save_npz
 from eigenlabel.experiment import Data, Method, Protocol, Splits, draw_splits, load_data, plan, run
+from eigenlabel.experiment.data_and_splits import training_kernels
 from eigenlabel.experiment.records import fingerprint
 from protocols import planted, planted_views, small_protocol
 
@@ -145,3 +146,28 @@ def test_every_kind_of_source_is_loaded(tmp_path):
     assert wide.X.shape[1] == 20
     several = replace(planted(), splits={str(k): (np.arange(5), np.arange(5, 9)) for k in range(4)})
     assert len(draw_splits(several, Splits("published", 2), 0)) == 2
+
+
+def test_kernel_values_are_those_with_training_samples(rng):
+    K, L = rng.standard_normal((2, 5, 5))
+    train, test = np.array([0, 3]), np.array([4])
+    Y, names = np.ones((5, 1), int), [f"s{k}" for k in range(10)]
+    one = Dataset(K, Y, names[:5], ["y"])
+    X, X_test, views = training_kernels(one, train, test)
+    np.testing.assert_array_equal(X, K[np.ix_(train, train)])
+    np.testing.assert_array_equal(X_test, K[np.ix_(test, train)])
+    assert views == {}
+    slices = {"a": slice(0, 5), "b": slice(5, 10)}
+    both = Dataset(np.hstack([K, L]), Y, names, ["y"], views=slices)
+    X, X_test, views = training_kernels(both, train, test)
+    np.testing.assert_array_equal(X[:, views["b"]], L[np.ix_(train, train)])
+    np.testing.assert_array_equal(X_test[:, views["a"]], K[np.ix_(test, train)])
+    with pytest.raises(ValueError, match="X has 4 columns for 5 samples"):
+        training_kernels(Dataset(K[:, :4], Y, names[:4], ["y"]), train, test)
+
+
+def test_kernel_matrices_are_not_prepared():
+    with pytest.raises(ValueError, match="min_positives cannot be used with precomputed=True"):
+        Data("d", "d.npz", min_positives=3, precomputed=True)
+    with pytest.raises(ValueError, match="prepare='tfidf' cannot be used with precomputed=True"):
+        Data("d", "d.npz", prepare="tfidf", precomputed=True)

@@ -11,7 +11,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from eigenlabel import KGHA, PCA, SharedSubspaceClassifier
+from eigenlabel import KGHA, PCA, ASOClassifier, SharedSubspaceClassifier, catalogue
 from eigenlabel.datasets import save_npz
 from eigenlabel.experiment import Data, Method, Splits, plan
 from eigenlabel.experiment import records as keys_module
@@ -94,3 +94,22 @@ def test_records_with_the_old_bandwidth_rule_are_not_reused(estimator, expected,
     found = fingerprint(protocol, data, method)
     monkeypatch.setattr(keys_module, "_settles_bandwidth", lambda _: False)
     assert (fingerprint(protocol, data, method) != found) == expected
+
+
+def test_a_revision_of_a_method_has_a_key_of_its_own(monkeypatch):
+    protocol = small_protocol(methods=[Method("MLkNN")])
+    data, method = protocol.data[0], protocol.methods[0]
+    first = fingerprint(protocol, data, method)
+    recipe = catalogue.METHODS["MLkNN"]
+    monkeypatch.setitem(catalogue.METHODS, "MLkNN", replace(recipe, revision=2))
+    assert fingerprint(protocol, data, method) != first
+    monkeypatch.setitem(catalogue.METHODS, "MLkNN", replace(recipe, about="other words"))
+    assert fingerprint(protocol, data, method) == first
+
+
+def test_parameters_that_came_later_are_not_in_keys_by_default():
+    described = keys_module._describe(ASOClassifier(1.0))
+    assert "kernel" not in described
+    assert "gamma" not in described
+    assert "kernel='rbf'" in keys_module._describe(ASOClassifier(kernel="rbf"))
+    assert "kernel='linear'" in keys_module._describe(SharedSubspaceClassifier())

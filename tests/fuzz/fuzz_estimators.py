@@ -25,7 +25,7 @@ from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
 import eigenlabel
-from eigenlabel.preprocessing import DocumentFrequencySelector
+from eigenlabel.preprocessing import DocumentFrequencySelector, TablePreparation
 
 ALLOWED = (ValueError, TypeError, NotFittedError, MemoryError)  # too large is a documented answer
 SECONDS = 10
@@ -55,7 +55,7 @@ QUICK = {  # grids and iterations that keep a call short
 
 def instances():
     """List every public estimator, kernel methods with two kernels."""
-    found = [DocumentFrequencySelector(1)]
+    found = [DocumentFrequencySelector(1), TablePreparation()]
     for name in eigenlabel.__all__:
         thing = getattr(eigenlabel, name)
         if not (inspect.isclass(thing) and issubclass(thing, BaseEstimator)):

@@ -72,7 +72,9 @@ def test_label_correlations_by_hand():
     assert cosine[0, 2] == 0, "a label without positives has to do with none"
     assert cosine[2, 2] == 1
     assert label_correlation(Y, "conditional")[0, 1] == pytest.approx(2 / 3)
-    assert label_correlation(Y, "rbf", 0.5)[0, 1] == pytest.approx(np.exp(-0.5 * (2 - 4 / 3)))
+    assert label_correlation(Y, "rbf_unit", 0.5)[0, 1] == pytest.approx(np.exp(-0.5 * (2 - 4 / 3)))
+    differ = np.count_nonzero(np.asarray(Y)[:, 0] != np.asarray(Y)[:, 1])
+    assert label_correlation(Y, "rbf", 0.5)[0, 1] == pytest.approx(np.exp(-0.5 * differ))
     np.testing.assert_array_equal(label_correlation(Y, "linear"), np.eye(3))
     many = np.repeat(Y[:, :2], 5000, axis=0)
     expected = np.corrcoef(many.T)[0, 1]

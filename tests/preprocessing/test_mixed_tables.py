@@ -23,7 +23,7 @@ def test_methods_of_views_find_them_after_the_preparation(write):
     data = load(write(SHOP_TABLE))
     prepare = make_preparation("auto", data.X, **data.layout)
     views = prepared_views(prepare, data.views, data.X.shape[1])
-    assert views == {"columns": slice(0, 5), "text": slice(5, 10)}
+    assert views == {"columns": slice(0, 13), "text": slice(13, 18)}
     Z = prepare.fit_transform(data.X)
     found = with_views(KernelSum(), views).fit(Z).transform(Z)
     parts = [Z[:, columns].toarray() for columns in views.values()]
@@ -71,7 +71,7 @@ def areas(table, predictions):
 def test_every_column_of_a_mixed_table_is_learned(sales, tmp_path, kind, capsys):
     model, out = tmp_path / "m.skops", tmp_path / "out.csv"
     words = ["tune", sales / "train.csv", "-o", model, "--prepare", kind, "--cv", 3]
-    words += ["--alphas", "0,1", "--betas", "1e-4,1e-2"]
+    words += ["--alphas", "0,0.1", "--betas", "1e-4,1e-2"]
     assert main(list(map(str, words))) == 0
     words = ["predict", model, sales / "test.csv", "-o", out, "--scores", "--rows", 70]
     assert main(list(map(str, words))) == 0

@@ -1,5 +1,8 @@
 """Each kind of column has its own preparation."""
 
+import calendar
+import datetime
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -27,8 +30,10 @@ def impute_and_standardise(column, like):
     return (np.where(np.isnan(column), mean, column) - filled.mean()) / deviation
 
 
-def tfidf(counts, like):
+def tfidf(counts, like, sublinear=False):
     weights = np.log((1 + len(like)) / (1 + (like != 0).sum(axis=0))) + 1
+    if sublinear:
+        counts = np.where(counts > 0, 1 + np.log(np.where(counts > 0, counts, 1)), 0)
     return unit(counts * weights)
 
 
@@ -37,18 +42,42 @@ def unit(rows):
     return rows / np.where(lengths == 0, 1, lengths)
 
 
-def prepare_by_hand(kind, X, like):
+def date_columns(days, like):
+    """Return the columns that are made of a date, by name, with the calendar of Python."""
+    start = datetime.date(1970, 1, 1)
+    seen, dates = (
+        [None if np.isnan(day) else start + datetime.timedelta(day) for day in column]
+        for column in (like, days)
+    )
+    known = [date for date in seen if date is not None]
+    years = [[np.nan if d is None else d.year for d in column] for column in (dates, seen)]
+    found = {"when: year": impute_and_standardise(*map(np.array, years))}
+    if len({d.year for d in known}) < 2:
+        found = {}
+    for month in sorted({d.month for d in known}):
+        found[f"when: month={month}"] = [float(d is not None and d.month == month) for d in dates]
+    for day in sorted({d.weekday() for d in known}):
+        name = f"when: weekday={calendar.day_name[day]}"
+        found[name] = [float(d is not None and d.weekday() == day) for d in dates]
+    return found
+
+
+def prepare_by_hand(kind, X, like, words):
     """Prepare columns shop, price, when and words, as the table in the docstring has it."""
-    shops = [[float(code == k) for k in range(len(SHOPS))] for code in X[:, 0]]
-    numbers = [impute_and_standardise(X[:, j], like[:, j])[:, None] for j in (1, 2)]
-    words, known = X[:, 3:], like[:, 3:]
+    found = {f"shop={shop}": X[:, 0] == k for k, shop in enumerate(SHOPS)}
+    for j, name in ((1, "price"), (2, "when")):
+        found[name] = impute_and_standardise(X[:, j], like[:, j])
+        if np.isnan(like[:, j]).any():
+            found[f"{name} is missing"] = np.isnan(X[:, j])
+    found |= date_columns(X[:, 2], like[:, 2])
+    counts, known = X[:, 3:], like[:, 3:]
     made = {
-        "auto": lambda: tfidf(words, known),
-        "tfidf": lambda: tfidf(words, known),
-        "unit": lambda: unit(words),
-        "standard": lambda: words / np.where(known.std(axis=0) == 0, 1, known.std(axis=0)),
+        "auto": lambda: tfidf(counts, known, sublinear=True),
+        "tfidf": lambda: tfidf(counts, known, sublinear=True),
+        "unit": lambda: unit(counts),
+        "standard": lambda: counts / np.where(known.std(axis=0) == 0, 1, known.std(axis=0)),
     }
-    return np.hstack([shops, *numbers, made[kind]()])
+    return found | dict(zip(words, made[kind]().T, strict=True))
 
 
 @pytest.mark.parametrize("kind", [k for k in PREPARATIONS if k != "none"])
@@ -58,10 +87,13 @@ def test_each_kind_of_column_has_its_own_preparation(write, kind):
     prepare = make_preparation(kind, data.X, **data.layout)
     found = prepare.fit_transform(data.X)
     assert sp.issparse(found)
-    X = data.X.toarray()
-    np.testing.assert_allclose(found.toarray(), prepare_by_hand(kind, X, X), atol=1e-12)
-    found = prepare.transform(sp.csr_array(new))
-    np.testing.assert_allclose(found.toarray(), prepare_by_hand(kind, new, X), atol=1e-12)
+    X, words = data.X.toarray(), data.feature_names[3:]
+    names = prepare.get_feature_names_out(data.feature_names).tolist()
+    for rows, prepared in ((X, found), (new, prepare.transform(sp.csr_array(new)))):
+        expected = prepare_by_hand(kind, rows, X, words)
+        assert sorted(names) == sorted(expected)
+        columns = np.column_stack([expected[name] for name in names])
+        np.testing.assert_allclose(prepared.toarray(), columns, atol=1e-12)
     np.testing.assert_array_equal(dense(data.X), X, err_msg="the input is not modified")
 
 
@@ -101,10 +133,10 @@ def test_files_of_one_kind_of_column_are_prepared_as_one(write):
     text = load(write("text,labels\nhot tea tea,x\ncold tea,y\n"))
     assert isinstance(make_preparation("auto", text.X, **text.layout), TfidfTransformer)
     numbers = load(write("a,b,labels\n1,2,x\n3,,y\n5,1,x\n"))
-    prepare = make_preparation("auto", numbers.X, **numbers.layout)
-    assert not isinstance(prepare, ColumnGroups)
     X = numbers.X
-    expected = np.column_stack([impute_and_standardise(c, c) for c in X.T])
+    assert not isinstance(make_preparation("auto", X[::2], **numbers.layout), ColumnGroups)
+    prepare = make_preparation("auto", X, **numbers.layout)
+    expected = np.column_stack([*(impute_and_standardise(c, c) for c in X.T), [0, 1, 0]])
     np.testing.assert_allclose(prepare.fit_transform(X), expected, atol=1e-12)
     counts = make_preparation("tfidf", X[:1], **numbers.layout)
     assert isinstance(counts, TfidfTransformer), "explicit kinds apply to numbers without a text"
@@ -165,7 +197,9 @@ def test_each_text_has_its_own_tfidf(write):
     data = load(write(rows), text=["a", "b"], labels=["y"])
     assert list(data.words) == ["a", "b"]
     found = make_preparation("auto", data.X, **data.layout).fit_transform(data.X)
-    parts = [TfidfTransformer().fit_transform(data.X[:, s]) for s in data.words.values()]
+    parts = [
+        TfidfTransformer(sublinear_tf=True).fit_transform(data.X[:, s]) for s in data.words.values()
+    ]
     expected = np.hstack([part.toarray() for part in parts])
     np.testing.assert_allclose(sp.csr_array(found).toarray(), expected, rtol=0, atol=1e-12)
 
@@ -179,6 +213,8 @@ def test_auto_preparation_looks_at_the_features(rng):
     table = rng.standard_normal((9, 4)) * [1, 10, 0, 3] + 5
     table[2, 1] = np.nan
     out = make_preparation("auto", table).fit_transform(table)
+    np.testing.assert_array_equal(out[:, 4], np.arange(9) == 2)
+    out = out[:, :4]
     assert np.isfinite(out).all()
     np.testing.assert_allclose(out.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(out.std(axis=0), [1, 1, 0, 1])
@@ -200,3 +236,15 @@ def test_each_value_of_a_category_becomes_a_column():
     np.testing.assert_allclose(out[:, 0], np.array([-1, 1, 0]) * np.sqrt(1.5))
     with pytest.raises(ValueError, match="kind must be one of"):
         make_preparation("tidy", X)
+
+
+def test_numbers_that_are_missing_together_share_a_column():
+    X = np.arange(24.0).reshape(6, 4)
+    X[1, :2] = np.nan
+    X[[1, 4], 2] = np.nan
+    make = make_preparation("auto", X).fit(X)
+    names = make.get_feature_names_out(["a", "b", "c", "d"]).tolist()
+    assert names == ["a", "b", "c", "d", "a is missing", "c is missing"]
+    assert make.transform(X)[:, 4:].T.tolist() == [[0, 1, 0, 0, 0, 0], [0, 1, 0, 0, 1, 0]]
+    X[:, 2] = np.nan
+    assert make_preparation("auto", X).fit_transform(X).shape == (6, 5), "all are missing in c"

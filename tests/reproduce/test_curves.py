@@ -48,7 +48,9 @@ def test_a_figure_tests_its_points_against_a_reference(tmp_path):
     loss = {(r["data"], r["method"], r["split"]): r["metrics"]["hamming_loss"] for r in records}
     keys = [(f"planted {k}", s) for k in (0, 1) for s in range(3)]
     a, b = ([loss[d, name, s] for d, s in keys] for name in ("a @ 2", "a @ 1"))
-    assert p_values["two"]["a", "2"] == pytest.approx(min(1, 2 * wilcoxon(a, b)))
+    assert p_values["two"]["a", "2"].p == pytest.approx(min(1, 2 * wilcoxon(a, b)))
+    assert p_values["two"]["a", "2"].pairs == 6
+    assert p_values["one"]["a", "2"].pairs == 3
     assert small_figure().tests(records) == {}
 
 

@@ -3,15 +3,86 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from eigenlabel import KGHA, MDDM, PCA, DiscriminativeSelector, ThresholdedClassifier, catalogue
+from eigenlabel import (
+    KGHA,
+    LDA,
+    MDDM,
+    PCA,
+    DiscriminativeSelector,
+    ThresholdedClassifier,
+    catalogue,
+)
 from eigenlabel.catalogue import make
 from eigenlabel.experiment import Data, Method, Protocol, Splits, fit_split
-from eigenlabel.reproduce.paper_estimators import AtShare, ViewChoice
+from eigenlabel.reproduce.paper_estimators import (
+    AtShare,
+    LabelLDA,
+    OwnFeature,
+    SeveralKernels,
+    ViewChoice,
+)
 from protocols import planted, small_data
+
+
+def test_lda_on_each_label_is_lda_on_that_label_alone(rng):
+    X = rng.standard_normal((60, 12)) + 3
+    Y = (X[:, :4] + rng.standard_normal((60, 4)) > 3).astype(int)
+    Y[:, 3] = 0
+    found = LabelLDA(reg=0.5).fit(X, Y).transform(X)
+    for j in range(3):
+        alone = LDA(1, reg=0.5).fit(X, Y[:, [j]]).transform(X)[:, 0]
+        sign = np.sign(alone @ found[:, j])
+        np.testing.assert_allclose(found[:, j], sign * alone, atol=1e-10)
+    np.testing.assert_array_equal(found[:, 3], 0)
+    two = [X[Y[:, 0] == k] for k in (1, 0)]
+    within = sum((A - A.mean(axis=0)).T @ (A - A.mean(axis=0)) for A in two)
+    fisher = np.linalg.solve(within + 0.5 * np.eye(12), two[0].mean(axis=0) - two[1].mean(axis=0))
+    direction = LabelLDA(reg=0.5).fit(X, Y).components_[0]
+    cosine = fisher @ direction / np.linalg.norm(fisher) / np.linalg.norm(direction)
+    assert cosine == pytest.approx(1, abs=1e-12)
+
+
+def test_several_kernels_are_added_with_weights(rng):
+    X, Y = rng.standard_normal((20, 6)), rng.integers(0, 2, (20, 3))
+    views = {"a": slice(0, 2), "b": slice(2, 6)}
+    kernels = {
+        (view, kernel): pairwise_kernels(X[:, columns], metric=kernel)
+        for view, columns in views.items()
+        for kernel in ("cosine", "laplacian")
+    }
+    both = SeveralKernels(("cosine", "laplacian"), views=views).fit(X, Y).transform(X)
+    np.testing.assert_allclose(both, sum(kernels.values()) / 4, atol=1e-12)
+    one = SeveralKernels(("cosine", "laplacian"), "cosine", views=views).fit(X, Y).transform(X)
+    np.testing.assert_allclose(one, (kernels["a", "cosine"] + kernels["b", "cosine"]) / 2)
+    weights = [1.0, 0.0, 0.0, 2.0]
+    given = SeveralKernels(("cosine", "laplacian"), weights=weights, views=views).fit(X, Y)
+    expected = kernels["a", "cosine"] + 2 * kernels["b", "laplacian"]
+    np.testing.assert_allclose(given.transform(X), expected)
+    learnt = SeveralKernels(weights="alignment").fit(X, Y)
+    assert learnt.sum_.weights_.sum() == pytest.approx(1)
+    with pytest.raises(ValueError, match="which must be one of cosine, rbf, laplacian, got 'poly'"):
+        SeveralKernels(which="poly").fit(X, Y)
+
+
+def test_each_label_is_classified_by_its_own_feature(rng):
+    X = rng.standard_normal((80, 3))
+    Y = (X + 0.1 * rng.standard_normal((80, 3)) > 0).astype(int)
+    Y[:, 2] = 1
+    model = OwnFeature(SVC(kernel="linear")).fit(X, Y)
+    changed = X.copy()
+    changed[:, 1] = 0
+    scores = model.decision_function(X)
+    np.testing.assert_array_equal(model.decision_function(changed)[:, 0], scores[:, 0])
+    alone = SVC(kernel="linear").fit(X[:, [1]], Y[:, 1])
+    np.testing.assert_allclose(scores[:, 1], alone.decision_function(X[:, [1]]))
+    assert (scores[:, 2] == 1).all()
+    assert (model.predict(X) == Y).mean() > 0.9
 
 
 def test_a_share_of_the_dimension_equals_a_projection_to_that_dimension(monkeypatch):

@@ -61,6 +61,12 @@ def test_pieces_are_joined_in_their_form(make):
     np.testing.assert_array_equal(found.toarray() if sp.issparse(found) else found, whole)
 
 
+def test_pieces_of_label_sets_are_joined():
+    sets = [("a",), (), ("a", "b")]
+    assert joined([sets], 3) is sets
+    assert joined([sets[:2], sets[2:]], 3) == sets
+
+
 def test_a_rule_on_probabilities_receives_probabilities(rng):
     scores = rng.standard_normal((200, 3))
     truth = rng.random((200, 3)) < 1 / (1 + np.exp(-2 * scores))

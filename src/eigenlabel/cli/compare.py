@@ -65,6 +65,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="preparation of the features (default auto)",
     )
+    parser.add_argument(
+        "--precomputed",
+        action="store_true",
+        help="the features are kernel matrices of all samples, one or one for each view; for "
+        "methods whose names begin with kernel:",
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of the splits (default 0)")
     parser.add_argument(
         "--reference", metavar="METHOD", help="the method that the others are tested against"
@@ -111,6 +117,7 @@ def _protocol(arguments: argparse.Namespace) -> Protocol:
             min_positives=arguments.min_positives,
             min_documents=arguments.min_documents,
             prepare=arguments.prepare,
+            precomputed=arguments.precomputed,
         )
         for name in arguments.data
     ]
@@ -180,7 +187,7 @@ COMPARE = Command(
     "compare",
     "compare methods on data files, or run a protocol file",
     "Run methods on splits of data sets, test their differences, and optionally "
-    "write a page. DATA may be one protocol in TOML (docs/experiments.md). A stopped run "
+    "write a page. DATA may be one protocol in TOML (docs/guide/experiments.md). A stopped run "
     "continues where it stopped when the command is repeated.",
     _add_options,
     _compare,

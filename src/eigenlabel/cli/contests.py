@@ -33,7 +33,7 @@ def print_contest(contest: Contest, records: Sequence[dict[str, Any]], form: str
 
 
 def _header(contest: Contest, metric: str) -> tuple[str, ...]:
-    tests = (f"{contest.reference} won/tied/lost", "p (Wilcoxon, Holm)")
+    tests = (f"{contest.reference} won/tied/lost", "p (Wilcoxon, Holm)", "pairs")
     if metric not in contest.metrics.values():
         return ("data", "method", metric, "splits", *tests)
     paper = f"paper: {contest.reference} better on"
@@ -45,9 +45,10 @@ def _row(row: Standing, width: int) -> tuple[str, ...]:
     figure = f"{values.mean():.4f}" if len(values) else ""
     if len(values) > 1:
         figure += f" ± {values.std(ddof=1):.4f}"
-    tests = ("", "")
+    tests: tuple[str, ...] = ("", "", "")
     if row.pair is not None:
-        tests = (f"{row.pair.wins}/{row.pair.ties}/{row.pair.losses}", f"{row.p:.3g}")
+        counts = row.pair.wins, row.pair.ties, row.pair.losses
+        tests = ("/".join(map(str, counts)), f"{row.p:.3g}", str(sum(counts)))
     paper = "" if row.paper is None else f"{row.paper[0]} of {row.paper[1]} sets"
     return (row.data, row.method, figure, str(len(values)), *tests, paper, row.verdict)[:width]
 
@@ -55,11 +56,13 @@ def _row(row: Standing, width: int) -> tuple[str, ...]:
 def _print_paper(contest: Contest, metric: str, form: str) -> None:
     """Print the results of the paper in a table of their own, because their data differ."""
     orders = contest.orders()[metric]
+    percent = contest.in_percent(metric)
+    digits = 1 if percent else 4
     rows = [
-        (m.name, *(f"{order[m.name]:.1f}" if m.name in order else "" for order in orders.values()))
+        (m.name, *(f"{o[m.name]:.{digits}f}" if m.name in o else "" for o in orders.values()))
         for m in contest.methods
     ]
-    print(f"The paper's {metric} in percent, on its own data:\n")
+    print(f"The paper's {metric}{' in percent' * percent}, on its own data:\n")
     print(format_table(("method", *orders), rows, form) + "\n")
 
 

@@ -137,7 +137,7 @@ def _explanation(
         training_names=_training_names(arguments.training, saved),
     )
     shown = texts if found.kind == FEATURE else ()
-    return replace(found, names=_with_values(found.names, saved), texts=shown)
+    return replace(found, texts=shown)
 
 
 def _find_sample(name: str, wanted: str, saved: SavedModel, options: dict[str, Any]) -> Chosen:
@@ -208,17 +208,6 @@ def _words(features: np.ndarray, text: str) -> dict[str, str]:
     """Return the word that each feature counts, without the name of the text before it."""
     names = [str(name) for name in features]
     return {name: name.removesuffix(SUFFIX).removeprefix(text + OF_TEXT) for name in names}
-
-
-def _with_values(names: np.ndarray, saved: SavedModel) -> np.ndarray:
-    """Return names of terms with the values of categories in place of their positions."""
-    values = {
-        f"{feature}_{float(k)}": f"{feature} = {value}"
-        for feature, known in saved.categories.items()
-        for k, value in enumerate(known)
-    }
-    found = [values.get(name, name) for name in names.ravel()]
-    return np.array(found, dtype=object).reshape(names.shape)
 
 
 def _training_names(name: str | None, saved: SavedModel) -> Any:

@@ -15,6 +15,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel import __version__, report, thresholds
+from eigenlabel.cli.data_files import dense
+from eigenlabel.cli.label_errors import find_in, suspected_errors
 from eigenlabel.cli.predictions import predict_with, probabilities_with
 from eigenlabel.comparison import summarise
 from eigenlabel.datasets import Dataset
@@ -22,7 +24,7 @@ from eigenlabel.experiment import Protocol, fit_split
 from eigenlabel.linalg.machine import peak_memory
 from eigenlabel.metrics import METRICS, evaluate
 from eigenlabel.persistence import SavedModel
-from eigenlabel.thresholds.rules import reads_probabilities, values_for
+from eigenlabel.thresholds.rules import reads_probabilities, rule_of, values_for
 
 MAX_NAMES = 3  # names in the title of a comparison
 FEW_SPLITS = 10  # the smallest p-value is stated up to this number
@@ -61,20 +63,24 @@ def model_sections(
 ) -> list[dict[str, Any]]:
     """Return the sections on a tuned shared-subspace model, with held-out scores.
 
-    The saved model contains the preparation of the features too, so that it can be explained.
+    The saved model contains the preparation of the features too, so that it can be explained. If
+    it keeps samples aside, its rule decides, and ``data`` are the other samples.
     """
     check_is_fitted(tuned)
     rows = np.flatnonzero(~np.isnan(tuned.oof_scores_).any(axis=1))
     Y, scores = data.Y[rows], tuned.oof_scores_[rows]
-    rule = thresholds.get_rule(tuned.threshold)
-    values = values_for(rule, scores, getattr(tuned, "calibration_", None))
-    decided = rule.decide(values, tuned.thresholds_)
-    names = data.label_names
+    known = getattr(tuned, "calibration", None) is not None and len(rows) > 1
+    probabilities = thresholds.held_out_probabilities(scores, dense(Y)) if known else None
+    suspected = []
+    if probabilities is not None:
+        suspected = [suspected_errors(find_in(probabilities, dense(data.Y), data, rows))]
     resources = report.resources([("tune and fit", seconds, peak_memory())])
     if _has_nan(data.Y):
-        return [report.surface(tuned), _not_observed(), resources]
-    known = getattr(tuned, "calibration", None) is not None and len(rows) > 1
-    probabilities = thresholds.held_out_probabilities(scores, Y) if known else None
+        return [report.surface(tuned), _not_observed(), *suspected, resources]
+    part = tuned if saved is None or not hasattr(saved.model, "aside_") else saved.model
+    rule, names = rule_of(part), data.label_names
+    values = values_for(rule, scores, getattr(tuned, "calibration_", None))
+    decided = rule.decide(values, part.thresholds_)
     details = _details(saved, data.subset(samples=rows), decided, scores, probabilities, HELD_OUT)
     return [
         report.per_label(Y, decided, names, title="Results by label, held out"),
@@ -82,7 +88,8 @@ def model_sections(
         report.label_map(tuned, data.Y, names),
         report.surface(tuned),
         *_reliability(Y, probabilities, "Reliability, held out"),
-        report.threshold_curves(Y, values, tuned.thresholds_, names),
+        report.threshold_curves(Y, values, part.thresholds_, names),
+        *suspected,
         resources,
     ]
 
@@ -152,8 +159,7 @@ def _decides_on_probabilities(model: Any) -> bool:
     """Return True if the thresholds of a model are those of probabilities."""
     if not hasattr(model, "thresholds_"):
         return False
-    rule = model.strategy if hasattr(model, "strategy") else model.threshold
-    return reads_probabilities(thresholds.get_rule(rule))
+    return reads_probabilities(rule_of(model))
 
 
 def _model_sections(

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from eigenlabel import report
@@ -12,6 +13,8 @@ from eigenlabel.cli.experiments import add_running_options, check_failures, get_
 from eigenlabel.cli.options import Command, UsageError, choose, positive, words
 from eigenlabel.cli.pages import comparison_sections, write_page
 from eigenlabel.cli.tables import format_note, format_table
+from eigenlabel.datasets.files.atomic import writing
+from eigenlabel.drawing.axes import import_pyplot
 from eigenlabel.experiment import plan
 from eigenlabel.reproduce import (
     CONTESTS,
@@ -23,10 +26,14 @@ from eigenlabel.reproduce import (
     Table,
     at_hand,
     compare,
+    draw,
     get_table,
+    read_ledger,
 )
+from eigenlabel.reproduce.curves import PointTest
 
 Record = dict[str, Any]
+PLOTS = ("svg", "png", "pdf")
 DISTANT = {
     "figures": "differs from the paper by more than its standard deviation, or by more than ours "
     "if the paper prints none",
@@ -38,6 +45,12 @@ DISTANT = {
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", metavar="TABLE", nargs="?", help="such as mlls-table3")
     parser.add_argument("--list", action="store_true", help="list all tables and figures")
+    parser.add_argument(
+        "--ledger",
+        action="store_true",
+        help="list every system, equation, protocol, table and figure of the papers, its place in "
+        "the code and its state",
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -53,6 +66,14 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--splits", type=positive, metavar="N", help="largest number of splits to run"
     )
+    parser.add_argument(
+        "--plot",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="draw the table or figure, beside the published values, to an SVG, PNG or PDF file "
+        "(default: NAME.svg); needs matplotlib",
+    )
     add_running_options(parser)
 
 
@@ -60,10 +81,14 @@ def _reproduce(arguments: argparse.Namespace) -> None:
     if arguments.list:
         _print_list(arguments.format)
         return
+    if arguments.ledger:
+        _print_ledger(arguments.format)
+        return
     if arguments.table is None:
         raise UsageError("which table? 'eigenlabel reproduce --list' lists them")
     check_output(arguments.report)
     table = _find_table(arguments)
+    plot = _plot_path(arguments.plot, table)
     records: list[Record] = []
     metrics: Sequence[str] = ()
     if not isinstance(table, Table) or table.kind != "counts":
@@ -74,9 +99,35 @@ def _reproduce(arguments: argparse.Namespace) -> None:
             return
         records, metrics = get_records(protocol, folder, arguments), protocol.metrics
     sections = _print_result(table, records, metrics, arguments.format)
+    if plot is not None:
+        _write_plot(draw(table, records), plot)
     if arguments.report and records:
         write_page(table.title, sections, arguments.report, arguments)
     check_failures(records)
+
+
+def _plot_path(given: str | None, table: Table | Contest | Curves) -> str | None:
+    """Return the file of a drawing, or None if none is asked for; raise before the work begins."""
+    if given is None:
+        return None
+    path = given or f"{table.name}.svg"
+    ending = Path(path).suffix.lstrip(".").lower()
+    if ending not in PLOTS:
+        raise UsageError(f"--plot writes files that end in .{', .'.join(PLOTS)}, got {path!r}")
+    if isinstance(table, Table) and table.kind == "counts":
+        raise UsageError(f"{table.name} contains sizes of data sets, which --plot does not draw")
+    import_pyplot("eigenlabel reproduce --plot")
+    check_output(path)
+    return path
+
+
+def _write_plot(figure: Any, path: str) -> None:
+    """Write a drawing and print its path."""
+    kind = Path(path).suffix.lstrip(".").lower()
+    dated = {"metadata": {"Date": None}} if kind == "svg" else {}
+    with writing(path) as stream:
+        figure.savefig(stream, format=kind, dpi=150, **dated)
+    print(f"plot: {path}")
 
 
 def _print_list(form: str) -> None:
@@ -87,6 +138,12 @@ def _print_list(form: str) -> None:
     ]
     rows = [(t.name, t.title, t.status()) for t in every]
     print(format_table(("table", "title", "availability"), rows, form))
+
+
+def _print_ledger(form: str) -> None:
+    header = ("paper", "kind", "item", "what", "place", "state", "reason")
+    rows = [(e.paper, e.kind, e.item, e.what, " ".join(e.places), *e[5:]) for e in read_ledger()]
+    print(format_table(header, rows, form))
 
 
 def _find_table(arguments: argparse.Namespace) -> Table | Contest | Curves:
@@ -136,11 +193,12 @@ def _print_curves(figure: Curves, records: Sequence[Record], form: str) -> list[
     return sections
 
 
-def _print_tests(figure: Curves, p_values: Mapping[tuple[str, str], float], form: str) -> None:
-    if figure.reference and p_values:
+def _print_tests(figure: Curves, tests: Mapping[tuple[str, str], PointTest], form: str) -> None:
+    if figure.reference and tests:
         against = " at ".join(figure.reference)
-        rows = [(f"{c} at {x}", _number(p)) for (c, x), p in p_values.items()]
-        print(format_table((f"against {against}", "p (Wilcoxon, Holm)"), rows, form) + "\n")
+        rows = [(f"{c} at {x}", _number(t.p), str(t.pairs)) for (c, x), t in tests.items()]
+        header = (f"against {against}", "p (Wilcoxon, Holm)", "pairs")
+        print(format_table(header, rows, form) + "\n")
 
 
 def print_comparison(table: Table, rows: list[Row], form: str) -> None:
@@ -148,14 +206,15 @@ def print_comparison(table: Table, rows: list[Row], form: str) -> None:
     shown = [r for r in rows if r.dataset in table.data]
     print(table.title + "\n")
     header = ("data", "metric", "method", "paper", "ours", "difference")
-    most: dict[str, int] = {}
-    for row in shown:
-        most[row.dataset] = max(row.n, most.get(row.dataset, 0))
-    print(format_table(header, [_row(r, most[r.dataset]) for r in shown], form))
+    print(format_table(header, [_row(table, r) for r in shown], form))
     print()
+    if any(row.ours_std is not None for row in shown):
+        print("± is the standard deviation over runs, or over data sets if they are averaged.\n")
     if any(row.outside for row in shown):
         mark = "\\*" if form == "markdown" else "*"
         print(f"{mark} {DISTANT[table.kind]}\n")
+    elif table.kind == "p-values" and all(row.outside is None for row in shown):
+        print("p-values of fewer pairs than the protocol has are not compared with the paper's.\n")
     elif shown and all(row.outside is None for row in shown):
         print("The spread is unknown: the paper prints none, and we have a single run.\n")
     for remark in (
@@ -166,10 +225,16 @@ def print_comparison(table: Table, rows: list[Row], form: str) -> None:
         print(format_note(remark, form))
 
 
-def _row(row: Row, most: int) -> tuple[str, ...]:
-    """Return the cells of a row; ``most`` is the number of runs behind the other means."""
-    difference = row.difference
-    few = f" ({row.n} of {most} runs)" if row.ours is not None and row.n < most else ""
+def _row(table: Table, row: Row) -> tuple[str, ...]:
+    """Return the cells of a row, with the number of runs if the protocol has more of them."""
+    difference, few = row.difference, ""
+    if row.ours is not None and table.kind != "counts":
+        every = table.n_runs(row.dataset)
+        what = "data sets" if len(table.data[row.dataset]) > 1 else "runs"
+        if table.kind == "p-values":
+            few = f" ({row.n} pairs)" if row.n >= every else f" ({row.n} of {every} pairs)"
+        elif row.n < every:
+            few = f" ({row.n} of {every} {what})"
     mark = "*" if row.outside else ""
     return (
         row.dataset,

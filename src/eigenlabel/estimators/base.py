@@ -6,19 +6,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from eigenlabel.estimators.heldout_by_refitting import heldout_scores
-from eigenlabel.inputs.data import check_data, unmasked
+from eigenlabel.estimators.label_forms import LabelForms
+from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import available_if
 from eigenlabel.inputs.parameters import Choice, Maybe
-from eigenlabel.inputs.sample_weights import check_row_weights, check_weights
-from eigenlabel.labels.checks import check_observed, find_missing, has_missing, is_vector
+from eigenlabel.inputs.sample_weights import check_weights
+from eigenlabel.labels.checks import check_observed
 from eigenlabel.labels.codec import LabelCodec, signed_targets
 from eigenlabel.linalg._types import Bools, Floats
-from eigenlabel.metrics import accuracy
 from eigenlabel.model_selection.search import store_calibration
 from eigenlabel.thresholds.base import Rule
 from eigenlabel.thresholds.calibration import METHODS, Calibration, fit_probabilities
@@ -44,7 +44,7 @@ def check_calibrated(model: Any) -> None:
         )
 
 
-class ScoreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class ScoreClassifier(LabelForms, BaseEstimator):  # type: ignore[misc]
     """A classifier defined by ``_scores(X)``, a matrix (samples, labels).
 
     Subclasses have the parameter ``calibration``, set ``_codec`` in ``fit``, and call
@@ -130,7 +130,8 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> Any:
         """Predict the label sets, or the classes if y was a vector.
 
-        The result is sparse if y was sparse.
+        The result has the form of y: it is sparse if y was sparse, and a list of label sets if y
+        was one.
 
         Parameters
         ----------
@@ -144,37 +145,6 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return decide(self._codec, self._scores(X))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Compute the share of samples whose label set, or class, is predicted correctly.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples.
-        y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            The true labels or classes. Labels and classes that are not observed (NaN) do not
-            count.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The weights of the samples.
-
-        Returns
-        -------
-        score : float
-            The share, between 0 and 1.
-        """
-        if has_missing(y):
-            return float(accuracy(y, self.predict(X), sample_weight=sample_weight))
-        if is_vector(y):
-            classes = np.asarray(unmasked(y)).ravel()
-            known = ~find_missing(classes)
-            if not known.all():
-                if not known.any():
-                    raise ValueError("y is NaN everywhere: at least one class must be known.")
-                right = np.asarray(self.predict(X))[known] == classes[known]
-                weights = check_row_weights(sample_weight, len(classes))
-                return float(np.average(right, weights=None if weights is None else weights[known]))
-        return float(super().score(X, y, sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -215,7 +185,8 @@ class RuleClassifier(ScoreClassifier):
     def predict(self, X: Any) -> Any:
         """Predict the label sets, or the classes if y was a vector.
 
-        The result is sparse if y was sparse.
+        The result has the form of y: it is sparse if y was sparse, and a list of label sets if y
+        was one.
 
         Parameters
         ----------

@@ -77,6 +77,31 @@ def load_data(data: Data, folder: Path = Path()) -> Dataset:
     return found
 
 
+def training_kernels(
+    found: Dataset, train: Ints, test: Ints
+) -> tuple[Matrix, Matrix, dict[str, slice]]:
+    """Return the kernel values of training and of test samples with the training samples.
+
+    X holds one kernel matrix of all samples, or one for each view, side by side. So do the results,
+    whose views are returned as well; they are empty if there is one matrix without a name.
+    """
+    n, width = found.X.shape
+    views = dict(found.views) or {"": slice(0, width)}
+    for name, columns in views.items():
+        size = len(range(*columns.indices(width)))
+        if size != n:
+            where = f"view {name!r}" if name else "X"
+            raise ValueError(
+                f"precomputed=True needs a kernel matrix of all samples: {where} has {size} "
+                f"columns for {n} samples."
+            )
+    with_training = np.concatenate([np.arange(width)[c][train] for c in views.values()])
+    size = len(train)
+    places = {name: slice(k * size, (k + 1) * size) for k, name in enumerate(views)}
+    shown = places if found.views else {}
+    return found.X[train][:, with_training], found.X[test][:, with_training], shown
+
+
 def _load(data: Data, folder: Path) -> Dataset:
     if isinstance(data.source, Dataset):
         return data.source

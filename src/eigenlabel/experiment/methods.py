@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any
 
 from sklearn.base import clone
@@ -28,6 +29,12 @@ class Recipe:
         Number of folds over which the grid is searched.
     scoring : str, default="f1_macro"
         Name of the metric in :data:`eigenlabel.metrics.METRICS` that selects the parameters.
+    revision : int, default=1
+        Raised when the method changes under the same name. Recorded runs of other revisions do
+        not count.
+    refit : callable or None, default=None
+        If given, an experiment tunes the method on the training samples of the first split only,
+        and ``refit(**chosen)`` returns the estimator that is fitted to every split.
 
     Examples
     --------
@@ -42,11 +49,19 @@ class Recipe:
     grid: Mapping[str, Any] = field(default_factory=dict)
     folds: int = 5
     scoring: str = "f1_macro"
+    revision: int = 1
+    refit: Callable[..., Any] | None = None
 
 
-# All methods that protocols name by a string. eigenlabel.catalogue fills this mapping when the
-# package is imported; here it is empty, because recipes stand above this room.
+# All methods that protocols name by a string. eigenlabel.catalogue fills this mapping; here it is
+# empty, because recipes stand above this room.
 METHODS: dict[str, Recipe] = {}
+
+
+def known_methods() -> Mapping[str, Recipe]:
+    """Return all methods that have a name, after the catalogue is imported."""
+    import_module("eigenlabel.catalogue")
+    return METHODS
 
 
 def make(
@@ -80,10 +95,11 @@ def make(
     >>> make("ridge", {"cv": 3}).cv
     3
     """
-    if name not in METHODS:
-        close = get_close_matches(name, METHODS, n=3, cutoff=0.4) or METHODS
+    known = known_methods()
+    if name not in known:
+        close = get_close_matches(name, known, n=3, cutoff=0.4) or known
         raise ValueError(f"No method {name!r}; perhaps: {', '.join(close)}.")
-    method = METHODS[name]
+    method = known[name]
     parameters = parameters or {}
     made = _remove_from_grid(configure(method.make(), parameters), parameters)
     chosen = _without(method.grid, parameters) if grid is None else grid

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from eigenlabel.datasets import DataError
-from eigenlabel.experiment.methods import METHODS, Recipe, configure, make
+from eigenlabel.experiment.methods import Recipe, configure, known_methods, make
 from eigenlabel.inputs.parameters import check_choice, check_number
 from eigenlabel.metrics import METRICS
 from eigenlabel.preprocessing import PREPARATIONS
@@ -40,6 +40,10 @@ class Data:
     max_samples : int, default=0
         Upper bound on the number of samples. From a larger data set this many samples are drawn
         at random, the same ones each time. 0 keeps all samples.
+    precomputed : bool, default=False
+        Whether X consists of kernel matrices: one of all samples, or one for each view, side by
+        side. Methods see the kernel values of their samples with the training samples. Such data
+        are not prepared, and nothing can be dropped from them.
 
     Examples
     --------
@@ -55,11 +59,22 @@ class Data:
     min_documents: int = 0
     prepare: str = "auto"
     max_samples: int = 0
+    precomputed: bool = False
 
     def __post_init__(self) -> None:
         check_choice("prepare", self.prepare, PREPARATIONS)
-        for name in ("min_positives", "min_documents", "max_samples"):
+        drops = ("min_positives", "min_documents", "max_samples")
+        for name in drops:
             check_number(name, getattr(self, name), 0, integer=True)
+        if not self.precomputed:
+            return
+        dropped = [name for name in drops if getattr(self, name)]
+        if dropped or self.prepare not in ("auto", "none"):
+            name = dropped[0] if dropped else f"prepare={self.prepare!r}"
+            raise ValueError(
+                f"{name} cannot be used with precomputed=True, whose columns are samples: prepare "
+                "the data before you compute their kernels."
+            )
 
 
 @dataclass(frozen=True)
@@ -74,7 +89,7 @@ class Method:
     method : str, estimator or None, default=None
         Name of the method in the catalogue, or an estimator.
     parameters : dict, default={}
-        Parameters to set.
+        Parameters to set. A method that is tuned on the first split only is tuned without them.
     grid : dict, default={}
         Maps the names of parameters to the values to try. An empty grid means the grid of the
         catalogue.
@@ -103,19 +118,54 @@ class Method:
             The estimator, or a grid search of it.
         """
         source = self._source
+        if self.tuned_once:
+            self.remake({})  # raises for an unknown parameter
+            return make(source, {}, self.grid or None, self.scoring)
         if isinstance(source, str):
             return make(source, self.parameters, self.grid or None, self.scoring)
         return configure(source, self.parameters, self.grid or None, self.scoring)
+
+    def remake(self, chosen: Mapping[str, Any]) -> Any:
+        """Return a new estimator with parameters that were chosen on the first split.
+
+        Parameters
+        ----------
+        chosen : dict
+            Maps the names of parameters to the chosen values.
+
+        Returns
+        -------
+        estimator
+            The estimator of a method that is tuned on the first split only.
+        """
+        recipe = self.recipe
+        if recipe is None or recipe.refit is None:
+            raise ValueError(f"{self.name} is tuned on every split; use make().")
+        return configure(recipe.refit(**chosen), self.parameters)
 
     @property
     def _source(self) -> Any:
         return self.name if self.method is None else self.method
 
     @property
+    def recipe(self) -> Recipe | None:
+        """The recipe of the catalogue, or None for an estimator or an unknown name."""
+        return known_methods().get(self._source) if isinstance(self._source, str) else None
+
+    @property
+    def tuned_once(self) -> bool:
+        """Whether the parameters are chosen on the first split and kept for all splits."""
+        return self.recipe is not None and self.recipe.refit is not None
+
+    @property
+    def tuning(self) -> tuple[str, str, str]:
+        """What decides the parameters that a method chooses: source, grid and metric."""
+        return repr(self._source), repr(sorted(self.grid.items())), self.searched_by
+
+    @property
     def searched_by(self) -> str:
         """Name of the metric that selects the parameters of a grid."""
-        named = METHODS.get(self._source) if isinstance(self._source, str) else None
-        return self.scoring or (named or Recipe).scoring
+        return self.scoring or (self.recipe or Recipe).scoring
 
 
 @dataclass(frozen=True)

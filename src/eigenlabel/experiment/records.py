@@ -24,7 +24,7 @@ def fingerprint(protocol: Protocol, data: Data, method: Method | None = None) ->
     """Return a digest of what decides the samples, the splits and the figures of a method.
 
     Recorded runs are found by this digest: what it contains, and how, must not change. A method
-    of the catalogue contributes its name, an estimator all of its parameters.
+    of the catalogue contributes its name and its revision, an estimator all of its parameters.
     """
     parts: dict[str, Any] = {
         "data": [_digest(data.source, protocol.folder), dict(data.options), data.prepare],
@@ -34,10 +34,14 @@ def fingerprint(protocol: Protocol, data: Data, method: Method | None = None) ->
     }
     if data.max_samples:
         parts["drawn"] = data.max_samples
+    if data.precomputed:
+        parts["precomputed"] = True
     if method is not None:
         source = [] if method.method is None else [_describe(method.method)]
         parts["method"] = [_describe(method.name), *source, _describe(dict(method.parameters))]
         parts["grid"] = [_describe(dict(method.grid)), method.searched_by]
+        if method.recipe is not None and method.recipe.revision > 1:
+            parts["revision"] = method.recipe.revision
         if _settles_bandwidth(method.make()):
             parts["bandwidth"] = "mean distance"  # 1 / features in records of version 0.1
     text = json.dumps(parts, sort_keys=True, default=_describe)
@@ -67,11 +71,16 @@ def _describe_splits(splits: Splits) -> list[Any]:
     return [splits.kind, folds, splits.train_size]
 
 
+# Parameters of a class that came after its first records.
+LATER = {"ASOClassifier": ("kernel", "gamma", "degree", "coef0", "kernel_params")}
+
+
 def _came_later(estimator: Any, name: str, parameters: Mapping[str, Any]) -> bool:
-    """Return True for a default value of ``calibration``, which recorded runs do not contain."""
+    """Return True for a default value of a parameter that recorded runs do not contain."""
     prefix, _, last = name.rpartition("__")
     owner = parameters.get(prefix, estimator)
-    if last != "calibration" or not type(owner).__module__.startswith("eigenlabel."):
+    later = ("calibration", *LATER.get(type(owner).__name__, ()))
+    if last not in later or not type(owner).__module__.startswith("eigenlabel."):
         return False
     default = inspect.signature(type(owner)).parameters[last].default
     return bool(parameters[name] == default)

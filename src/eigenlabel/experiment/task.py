@@ -16,14 +16,19 @@ import sklearn
 from eigenlabel import metrics
 from eigenlabel._version import __version__
 from eigenlabel.datasets import Dataset
-from eigenlabel.experiment.data_and_splits import Rows, draw_splits, load_data, to_dense
-from eigenlabel.experiment.protocol import Protocol
+from eigenlabel.experiment.data_and_splits import (
+    Rows,
+    draw_splits,
+    load_data,
+    to_dense,
+    training_kernels,
+)
+from eigenlabel.experiment.protocol import Data, Method, Protocol
 from eigenlabel.experiment.records import fingerprint
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.machine import peak_memory, reset_peak_memory
 from eigenlabel.linalg.threads import at_most
 from eigenlabel.model_selection.classifier_scores import (
-    Classifier,
     TunedClassifier,
     has_scores,
     probabilities_matrix,
@@ -239,6 +244,8 @@ class Fitted(NamedTuple):
     probabilities : ndarray of shape (n_test, n_labels) or None, default=None
         Probabilities of the test samples, or None if the model has none or no metric of the
         protocol reads them. Their time is not counted.
+    parameters : dict or None, default=None
+        Parameters that the method chose, on this split or on the first one.
     """
 
     model: Any
@@ -251,6 +258,59 @@ class Fitted(NamedTuple):
     seconds: dict[str, float]
     peak_mib: float | None
     probabilities: Floats | None = None
+    parameters: dict[str, Any] | None = None
+
+
+class FirstChoice:
+    """A method on the first split as a key of the cache: equal if the choice is the same."""
+
+    def __init__(self, state: State, method: Method) -> None:
+        self.state, self.method = state, method
+        self.key = (state.key, method.tuning)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FirstChoice) and other.key == self.key
+
+
+@lru_cache(maxsize=64)
+def _chosen_on_first(choice: FirstChoice) -> dict[str, Any]:
+    """Tune a method on the training samples of the first split, once in a process."""
+    state = choice.state
+    found, splits = _prepared(state)
+    X, _, views = _features(state.data, found, *splits[0])
+    model = _fit_to_data(choice.method.make(), state.data, views)
+    return chosen_parameters(model.fit(X, to_dense(found.Y[splits[0][0]])))
+
+
+def _features(
+    data: Data, found: Dataset, train: Ints, test: Ints
+) -> tuple[Any, Any, Mapping[str, slice]]:
+    """Return the features of training and test samples, and the columns of the views."""
+    if data.precomputed:
+        return training_kernels(found, train, test)
+    prepare = make_preparation(data.prepare, found.X, **found.layout)
+    views = prepared_views(prepare, found.views, found.X.shape[1])
+    return prepare.fit_transform(found.X[train]), prepare.transform(found.X[test]), views
+
+
+def _fit_to_data(model: Any, data: Data, views: Mapping[str, slice]) -> Any:
+    """Set what a model has to know about the data: the views, and that X is a kernel."""
+    if data.precomputed:
+        names = [n for n in model.get_params() if n.rpartition("__")[2] == "kernels"]
+        model = model.set_params(**dict.fromkeys(names, ("precomputed",)))
+    return with_views(model, views)
+
+
+def _make_model(state: State, name: str) -> tuple[Any, dict[str, Any]]:
+    """Return a new model, and the parameters that were chosen for it on the first split."""
+    method = next(m for m in state.protocol.methods if m.name == name)
+    if not method.tuned_once:
+        return method.make(), {}
+    chosen = _chosen_on_first(FirstChoice(state, method))
+    return method.remake(chosen), chosen
 
 
 def fit_split(protocol: Protocol, data: str, method: str, split: int) -> Fitted:
@@ -281,18 +341,16 @@ def fit_split(protocol: Protocol, data: str, method: str, split: int) -> Fitted:
     >>> fit_split(protocol, "planted", "ridge", 0).decided.shape[0]
     30
     """
-    spec = next(d for d in protocol.data if d.name == data)
-    found, splits = _prepared(State(protocol, data))
+    state = State(protocol, data)
+    found, splits = _prepared(state)
     train, test = splits[split]
+    model, chosen = _make_model(state, method)
     Y = to_dense(found.Y)
     reset_peak_memory()
     times = [time.perf_counter()]
-    prepare = make_preparation(spec.prepare, found.X, **found.layout)
-    views = prepared_views(prepare, found.views, found.X.shape[1])
-    X, X_test = prepare.fit_transform(found.X[train]), prepare.transform(found.X[test])
+    X, X_test, views = _features(state.data, found, train, test)
     times.append(time.perf_counter())
-    made = next(m for m in protocol.methods if m.name == method).make()
-    model: Classifier = with_views(made, views).fit(X, Y[train])
+    model = _fit_to_data(model, state.data, views).fit(X, Y[train])
     times.append(time.perf_counter())
     scores, decided = scores_of(model, X_test, Y.shape[1]), model.predict(X_test)
     times.append(time.perf_counter())
@@ -302,7 +360,8 @@ def fit_split(protocol: Protocol, data: str, method: str, split: int) -> Fitted:
     if any(metrics.METRICS[name].reads == "probabilities" for name in protocol.metrics):
         probabilities = probabilities_of(model, X_test, Y.shape[1])
     cost = int(X.shape[1]), seconds, peak
-    return Fitted(model, found, train, test, scores, decided, *cost, probabilities)
+    chosen = chosen | chosen_parameters(model)
+    return Fitted(model, found, train, test, scores, decided, *cost, probabilities, chosen)
 
 
 def _figures(protocol: Protocol, task: Task) -> dict[str, Any]:
@@ -320,7 +379,7 @@ def _figures(protocol: Protocol, task: Task) -> dict[str, Any]:
         found[name] = float(metric.function(truth, inputs[metric.reads], **options))
     return {
         "metrics": {k: None if math.isnan(v) else v for k, v in found.items()},
-        "parameters": {k: _plain(v) for k, v in chosen_parameters(run.model).items()},
+        "parameters": {k: _plain(v) for k, v in (run.parameters or {}).items()},
         "seconds": run.seconds,
         "peak_mib": run.peak_mib,
         "train_size": len(run.train),

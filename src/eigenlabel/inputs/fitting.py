@@ -43,7 +43,7 @@ class TransformerMixin(SklearnTransformerMixin):  # type: ignore[misc]
     fit_transform = all_or_nothing(SklearnTransformerMixin.fit_transform)
 
 
-class _OptionalMethod(Generic[Parameters, Result]):
+class OptionalMethod(Generic[Parameters, Result]):
     """A method of the models that pass a check."""
 
     def __init__(self, fn: Callable[Parameters, Result], check: Callable[[Any], None]) -> None:
@@ -66,9 +66,9 @@ class _OptionalMethod(Generic[Parameters, Result]):
 
 def available_if(
     check: Callable[[Any], None],
-) -> Callable[[Callable[Parameters, Result]], _OptionalMethod[Parameters, Result]]:
+) -> Callable[[Callable[Parameters, Result]], OptionalMethod[Parameters, Result]]:
     """Declare a method that a model has only if ``check(model)`` raises no AttributeError.
 
     Equivalent to ``sklearn.utils.metaestimators.available_if``, but the error states the reason.
     """
-    return lambda fn: _OptionalMethod(fn, check)
+    return lambda fn: OptionalMethod(fn, check)

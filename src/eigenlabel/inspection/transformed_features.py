@@ -15,6 +15,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import FunctionTransformer, add_dummy_feature
 
+from eigenlabel.datasets.tables.texts import WORD
 from eigenlabel.inputs.sklearn_private import column_names, take_columns
 from eigenlabel.inspection.affine_transformers import (
     Affine,
@@ -24,9 +25,10 @@ from eigenlabel.inspection.affine_transformers import (
     row_factors,
     scales_rows,
 )
-from eigenlabel.inspection.words import TextColumn, as_texts, tokeniser_of
+from eigenlabel.inspection.words import TextColumn, Tokeniser, as_texts, tokeniser_of
 from eigenlabel.linalg._types import Floats, Matrix
 from eigenlabel.linalg.operators import is_sparse
+from eigenlabel.preprocessing import TablePreparation
 
 
 class WidthError(ValueError):
@@ -94,6 +96,8 @@ class Space:
         Why names are not those of the user's own features.
     texts : tuple of TextColumn
         The texts whose words are features.
+    word : str
+        What stands before the number of a column without a name.
     """
 
     X: Any
@@ -101,6 +105,7 @@ class Space:
     source: Source | None = None
     notes: tuple[str, ...] = ()
     texts: tuple[TextColumn, ...] = ()
+    word: str = "x"
 
     def named(self, width: int) -> Source:
         """Return the named features of which the ``width`` columns are affine maps."""
@@ -115,7 +120,7 @@ class Space:
         """Return the names of the ``width`` columns: x0, x1, ... if they are unknown."""
         if self.names is not None and len(self.names) == width:
             return self.names
-        return np.array([f"x{j}" for j in range(width)], dtype=object)
+        return _numbered(self.word, width)
 
 
 def start(X: Any, feature_names: Any = None, seen: Any = None) -> Space:
@@ -158,7 +163,8 @@ def _single(step: Any, space: Space) -> Space:
     """Return the space after a transformer of all columns."""
     X = None if space.X is None else step.transform(space.X)
     names, note = _names_after(step, space.names, None if X is None else X.shape[1])
-    after = Space(X, names, None, space.notes, space.texts + _texts(step, space.X))
+    word = "x" if names is not None or not note else _word(step)
+    after = Space(X, names, None, space.notes, space.texts + _texts(step, space.X), word)
     width = getattr(step, "n_features_in_", None)
     projection = find_projection(step)
     if projection is not None:
@@ -208,17 +214,28 @@ def _names_after(
     note = f"{_name(step)} does not name its columns: they are numbered."
     if width is None:
         return None, note
-    prefix = _name(step).lower()
-    return np.array([f"{prefix}{j}" for j in range(width)], dtype=object), note
+    return _numbered(_word(step), width), note
 
 
 def _texts(step: Any, X: Any) -> tuple[TextColumn, ...]:
     """Return the texts that a vectorizer of words is applied to."""
+    if isinstance(step, TablePreparation):
+        return _texts_of_table(step, X)
     tokeniser = tokeniser_of(step)
     texts = None if tokeniser is None or X is None else as_texts(X)
     if tokeniser is None or texts is None:
         return ()
     return (TextColumn(str(getattr(X, "name", None) or ""), texts, tokeniser),)
+
+
+def _texts_of_table(step: TablePreparation, X: Any) -> tuple[TextColumn, ...]:
+    """Return the texts of a table."""
+    shortest, longest = step.ngram_range
+    tokeniser = Tokeniser(WORD, lengths=range(shortest, longest + 1))
+    found = {} if X is None else step.read_texts(X)
+    return tuple(
+        TextColumn(name, texts, tokeniser, words=words) for name, (texts, words) in found.items()
+    )
 
 
 # Transformers side by side
@@ -297,7 +314,7 @@ def _join(step: Any, space: Space, blocks: list[SidePart]) -> Space | None:
     if space.source is not None:
         notes = (*notes, f"The features are the outputs of {_name(step)}.")
     texts = tuple(
-        replace(text, prefix=block.prefix + text.prefix)
+        _with_prefix(text, block.prefix)
         for block, part in zip(blocks, found, strict=True)
         for text in part.texts
     )
@@ -310,6 +327,12 @@ def _join(step: Any, space: Space, blocks: list[SidePart]) -> Space | None:
         own_names = np.array([block.prefix + name for name in own.names], dtype=object)
         sources.append(replace(own, names=own_names))
     return replace(after, source=_side_by_side(sources, 1 if X is None else X.shape[0]))
+
+
+def _with_prefix(text: TextColumn, prefix: str) -> TextColumn:
+    """Return a text whose features have names that start with a prefix."""
+    words = None if text.words is None else {prefix + k: v for k, v in text.words.items()}
+    return replace(text, prefix=prefix + text.prefix, words=words)
 
 
 def _side_by_side(sources: list[Source], n: int) -> Source:
@@ -333,3 +356,12 @@ def _dense(X: Any) -> Floats:
 
 def _name(step: Any) -> str:
     return type(step).__name__
+
+
+def _word(step: Any) -> str:
+    """Return what the numbered outputs of a transformer are called."""
+    return _name(step).lower()
+
+
+def _numbered(word: str, width: int) -> np.ndarray:
+    return np.array([f"{word}{j}" for j in range(width)], dtype=object)

@@ -8,12 +8,16 @@ import scipy.sparse as sp
 from eigenlabel.inputs.data import check_sparse, unmasked
 from eigenlabel.linalg._types import Bools, Floats, Matrix
 
-HINT = "Use sklearn.preprocessing.MultiLabelBinarizer to turn lists of labels into a 0/1 matrix."
+HINT = (
+    "Pass label sets as sets, such as [{'a', 'b'}, {'c'}], or use "
+    "sklearn.preprocessing.MultiLabelBinarizer to turn lists of labels into a 0/1 matrix."
+)
 MISSING = (
     "NaN stands for 'not observed', which is supported in fit of SharedSubspaceClassifier and "
-    "SharedSubspaceClassifierCV, for whole samples in fit of GaussianFields and BiRelationGraph, "
-    "and by thresholds and metrics (in y_true). Here every label of every sample must be 0 or 1: "
-    "drop the samples or labels with NaN, or replace NaN by 0 or 1."
+    "SharedSubspaceClassifierCV (also inside ThresholdedClassifier), for whole samples in fit of "
+    "GaussianFields and BiRelationGraph, and by thresholds and metrics (in y_true). Here every "
+    "label of every sample must be 0 or 1: drop the samples or labels with NaN, or replace NaN by "
+    "0 or 1."
 )
 
 

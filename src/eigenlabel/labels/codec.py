@@ -21,6 +21,14 @@ from eigenlabel.labels.checks import (
     find_missing,
     is_vector,
 )
+from eigenlabel.labels.label_sets import (
+    NamedLabels,
+    are_label_sets,
+    holds_label_sets,
+    label_matrix,
+    read_labels,
+    to_label_sets,
+)
 from eigenlabel.linalg._types import Bools, Floats, Matrix
 from eigenlabel.linalg.operators import CentredOperator
 from eigenlabel.linalg.ties import first_highest
@@ -58,17 +66,21 @@ class LabelCodec:
         The names or positions of the labels, or the classes of a vector.
     sparse_type : type or None
         The type of a sparse label matrix.
+    sets : bool
+        Whether the label matrix is that of label sets.
     """
 
     kind: str
     classes: Any
     sparse_type: type | None = None
+    sets: bool = False
 
     @classmethod
     def fit(cls, y: Any) -> tuple["LabelCodec", Bools]:
         """Return the codec of y and its boolean label matrix (n, m)."""
         if y is None:
             raise ValueError(NO_TARGET)
+        y = read_labels(y)
         if is_vector(y):
             return cls._fit_vector(y)
         Y = check_label_matrix(y)
@@ -81,6 +93,7 @@ class LabelCodec:
         The cells are None if all of them are observed. A vector of classes with NaN raises
         ValueError.
         """
+        y = read_labels(y)
         if y is None or is_vector(y):
             return (*cls.fit(y), None)
         Y, observed = check_observed_labels(y)
@@ -93,6 +106,7 @@ class LabelCodec:
         A sample is not labelled if its row of a label matrix is NaN, or its class of a vector is
         NaN or None.
         """
+        y = read_labels(y)
         if y is not None and is_vector(y):
             return cls._fit_known_vector(y)
         codec, Y, observed = cls.fit_observed(y)
@@ -133,6 +147,7 @@ class LabelCodec:
     @classmethod
     def fit_sparse(cls, y: Any) -> tuple["LabelCodec", Matrix]:
         """Return the codec of y and its boolean label matrix (n, m), sparse and never densified."""
+        y = read_labels(y)
         if is_vector(y):
             return cls._fit_vector(y, sparse=True)
         Y = check_sparse_labels(y)
@@ -141,7 +156,8 @@ class LabelCodec:
     @classmethod
     def _of_matrix(cls, y: Any, m: int) -> "LabelCodec":
         names = np.asarray(y.columns) if hasattr(y, "columns") else np.arange(m)
-        return cls("matrix", names, type(y) if sp.issparse(y) else None)
+        sparse_type = type(y) if sp.issparse(y) else None
+        return cls("matrix", names, sparse_type, isinstance(y, NamedLabels))
 
     @classmethod
     def _fit_vector(cls, y: Any, sparse: bool = False) -> tuple["LabelCodec", Any]:
@@ -175,6 +191,8 @@ class LabelCodec:
         """
         if y is None:
             raise ValueError(NO_TARGET)
+        if holds_label_sets(y):
+            y = label_matrix(y, classes)
         if is_vector(y):
             if classes is None:
                 raise ValueError(
@@ -189,7 +207,7 @@ class LabelCodec:
         names = codec.classes if classes is None else np.asarray(classes)
         if names.shape != (m,):
             raise ValueError(f"classes has shape {names.shape}, y has {m} labels.")
-        return cls("matrix", names, codec.sparse_type)
+        return cls("matrix", names, codec.sparse_type, codec.sets)
 
     def encode(self, y: Any) -> Bools:
         """Return the boolean label matrix (n, m) of a block, or raise ValueError if it differs."""
@@ -197,6 +215,8 @@ class LabelCodec:
             raise ValueError(NO_TARGET)
         if self.kind != "matrix":
             return self._encode_vector(y)
+        if self.sets and are_label_sets(y):
+            y = label_matrix(y, self.classes)
         Y = check_label_matrix(y)
         if Y.shape[1] != len(self.classes):
             raise ValueError(f"y has {Y.shape[1]} labels, the blocks before {len(self.classes)}.")
@@ -225,6 +245,12 @@ class LabelCodec:
         return chosen[:, 1:] if self.kind == "binary" else chosen
 
     @property
+    def named(self) -> bool:
+        """Whether y is a label matrix whose columns have names."""
+        numbers = np.arange(len(self.classes))
+        return self.kind == "matrix" and not np.array_equal(self.classes, numbers)
+
+    @property
     def multilabel(self) -> bool:
         """Whether y is a label matrix, to which thresholds apply."""
         return self.kind == "matrix"
@@ -249,6 +275,8 @@ class LabelCodec:
 
     def decode(self, decisions: Bools) -> Any:
         """Return boolean decisions (n, m) about a label matrix in the form of y."""
+        if self.sets:
+            return to_label_sets(decisions, self.classes)
         if self.sparse_type is None:
             return decisions.astype(np.int64)
         indptr = np.append(0, np.cumsum(np.count_nonzero(decisions, axis=1)))

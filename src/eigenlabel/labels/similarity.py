@@ -14,7 +14,7 @@ from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.numerics import descending_eigh
 
 Labels: TypeAlias = Bools | Ints | Floats
-CORRELATIONS = ("linear", "rbf", "cosine", "conditional", "shrunk")
+CORRELATIONS = ("linear", "rbf", "rbf_unit", "cosine", "conditional", "shrunk")
 LAPLACIANS = ("clique", "star", "zhou")
 
 
@@ -42,18 +42,20 @@ def square_root(B: Floats, name: str = "B") -> Floats:
 def label_correlation(Y: Labels, kind: str, gamma: float = 1.0) -> Floats:
     """Return the matrix B (m, m) of correlations between labels.
 
-    "linear" is the identity; "rbf" is ``exp(-gamma d^2)``, where d is the distance between label
-    columns of unit length; "cosine" is the cosine of label columns; "conditional" is the mean of
-    P(s|t) and P(t|s); "shrunk" is the correlation matrix, shrunk towards the identity according to
-    its sampling noise (Schaefer and Strimmer, 2005).
+    "linear" is the identity; "rbf" is ``exp(-gamma d^2)``, where d^2 is the number of samples in
+    which two labels differ (Zhang and Zhou 2010); "rbf_unit" is the same for label columns of unit
+    length, so that d^2 lies between 0 and 2; "cosine" is the cosine of label columns;
+    "conditional" is the mean of P(s|t) and P(t|s); "shrunk" is the correlation matrix, shrunk
+    towards the identity according to its sampling noise (Schaefer and Strimmer, 2005).
     """
     A = Y.astype(float)
     sizes = A.sum(axis=0)
     unit = _over_root(A, sizes)
     if kind == "linear":
         return np.eye(A.shape[1])
-    if kind == "rbf":
-        return np.exp(-gamma * squareform(pdist(unit.T, "sqeuclidean")))
+    if kind in ("rbf", "rbf_unit"):
+        columns = A if kind == "rbf" else unit
+        return np.exp(-gamma * squareform(pdist(columns.T, "sqeuclidean")))
     if kind == "cosine":
         return _with_unit_diagonal(unit.T @ unit)
     if kind == "conditional":

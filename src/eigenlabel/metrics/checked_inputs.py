@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from eigenlabel.inputs.data import check_scores
 from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.labels.checks import check_label_matrix, check_observed_labels
+from eigenlabel.labels.label_sets import common_matrices
 from eigenlabel.linalg._types import Bools, Floats
 
 Observed: TypeAlias = Bools | None  # (n, m), None if all cells are observed
@@ -17,6 +18,7 @@ Weights: TypeAlias = Any  # what users pass: (n,) or None
 
 def read_label_sets(y_true: Any, y_pred: Any) -> tuple[Bools, Bools, Observed]:
     """Return true and predicted labels and the observed cells; other cells are False in both."""
+    y_true, y_pred = common_matrices(y_true, y_pred)
     Y, observed = check_observed_labels(y_true, "y_true")
     P = check_label_matrix(y_pred, "y_pred")
     if Y.shape != P.shape:

@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from eigenlabel.labels.checks import to_dense
+from eigenlabel.labels.label_sets import predicted_matrix
 
 METHODS = ("decision_function", "predict_proba")
 
@@ -98,7 +98,7 @@ def _read(estimator: ScoringClassifier, method: str, X: Any, m: int) -> np.ndarr
 
 def labels_matrix(estimator: Any, X: Any, m: int) -> Any:
     """Return the label sets (n, m) that a classifier predicts, dense."""
-    found = to_dense(estimator.predict(X))
+    found = predicted_matrix(estimator.predict(X), getattr(estimator, "classes_", None))
     return found.reshape(len(found), m) if found.ndim == 1 else found
 
 

@@ -36,7 +36,16 @@ from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg.factors.solution import Shortfall
 from eigenlabel.linalg.statistics import Accumulator, Block, Statistics
-from eigenlabel.preprocessing import ColumnGroups, DocumentFrequencySelector
+from eigenlabel.preprocessing import ColumnGroups, DocumentFrequencySelector, TablePreparation
+from eigenlabel.preprocessing.column_kinds import TableLayout
+from eigenlabel.preprocessing.encoders import (
+    DateParts,
+    OneHotLevels,
+    flag_missing,
+    name_missing,
+    name_years,
+    years,
+)
 from eigenlabel.preprocessing.preparation import to_dense
 from eigenlabel.thresholds.isotonic import IsotonicCurves
 
@@ -75,7 +84,8 @@ def _rules() -> list[type]:
 
 
 def _public_estimators() -> list[type]:
-    public = [vars(eigenlabel).get(name) for name in eigenlabel.__all__]
+    names = (name for name in eigenlabel.__all__ if name[0].isupper())  # others are modules
+    public = [getattr(eigenlabel, name) for name in names]
     return [t for t in public if isinstance(t, type) and issubclass(t, BaseEstimator)]
 
 
@@ -121,6 +131,14 @@ _OURS = (
     Full,
     Factored,
     ColumnGroups,
+    OneHotLevels,
+    DateParts,
+    flag_missing,
+    name_missing,
+    years,
+    name_years,
+    TablePreparation,
+    TableLayout,
     DocumentFrequencySelector,
     to_dense,
     model_selection.MultilabelStratifiedKFold,

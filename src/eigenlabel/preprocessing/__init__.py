@@ -9,11 +9,13 @@ from eigenlabel.preprocessing.rare import (
     drop_rare,
     text_preparation,
 )
+from eigenlabel.preprocessing.table_preparation import TablePreparation
 
 __all__ = [
     "ColumnGroups",
     "DocumentFrequencySelector",
     "Kept",
+    "TablePreparation",
     "drop_rare",
     "make_preparation",
     "prepared_views",

@@ -6,7 +6,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenlabel.inputs.data import check_sparse
@@ -14,6 +13,7 @@ from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.inputs.sklearn_private import feature_names
 from eigenlabel.linalg._types import Matrix
 from eigenlabel.linalg.operators import is_sparse
+from eigenlabel.preprocessing.encoders import DateParts, OneHotLevels
 
 
 class ColumnGroups(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -166,6 +166,6 @@ def _side_by_side(parts: list[Matrix]) -> Matrix:
 def _sources(transformer: Any, columns: np.ndarray) -> np.ndarray:
     """Return the column of X that each column of a transformer is computed from."""
     last = transformer[-1] if isinstance(transformer, Pipeline) else transformer
-    if isinstance(last, OneHotEncoder):
-        return np.repeat(columns, [len(values) for values in last.categories])
+    if isinstance(last, (OneHotLevels, DateParts)):
+        return np.repeat(columns, last.widths())
     return columns

@@ -7,17 +7,33 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 
 from eigenlabel.inputs.data import check_sparse
-from eigenlabel.inputs.parameters import check_choice
-from eigenlabel.linalg._types import Matrix
+from eigenlabel.inputs.parameters import check_choice, check_number
+from eigenlabel.linalg._types import Bools, Floats, Ints, Matrix
 from eigenlabel.linalg.operators import is_sparse
+from eigenlabel.preprocessing.encoders import (
+    DateParts,
+    OneHotLevels,
+    date_part,
+    find_levels,
+    find_parts,
+    flag_missing,
+    name_missing,
+    name_years,
+    years,
+)
 from eigenlabel.preprocessing.groups import ColumnGroups
 
 PREPARATIONS = ("auto", "none", "tfidf", "unit", "standard")
 # Groups of columns; each text is a group of its own.
 NUMBERS, VALUES, FEATURES = "numbers", "values", "features"
+# What else is made of numbers and dates.
+GAPS, YEARS, PARTS = "missing values", "years", "parts of dates"
+BY_COLUMN = (NUMBERS, GAPS, YEARS, PARTS, VALUES)
+MANY_LEVELS = 200
+ENOUGH = 100  # samples from which a value of one sample is rare
 
 
 def make_preparation(
@@ -29,6 +45,8 @@ def make_preparation(
     column_types: Mapping[str, str] | None = None,
     words: Mapping[str, slice] | None = None,
     views: Mapping[str, slice] | None = None,
+    min_frequency: int | str = "auto",
+    max_levels: int = MANY_LEVELS,
 ) -> Any:
     """Return an unfitted transformer that prepares features like X for a linear model.
 
@@ -47,16 +65,20 @@ def make_preparation(
     ==========  ========================  ==================  ===================  =============
 
     If X has neither words nor other sparse columns, "tfidf" and "unit" apply to the numbers.
-    A missing number becomes the mean of its column. A missing or unknown category is zero in all
-    of its columns. Standardised numbers have mean 0 and variance 1, and each text has rows of
-    length 1 (except with "standard"). The result is sparse if X is.
+    A missing number becomes the mean of its column, and columns of 0 and 1 say where numbers and
+    dates are missing. A date becomes the days since 1970, its year, and columns of 0 and 1 for its
+    month, weekday and hour, as far as these vary. Rare values of a category have one column
+    together, and a missing or unknown category is zero in all of its columns. Standardised numbers
+    have mean 0 and variance 1, and each text has rows of length 1 (except with "standard"). Counts
+    c of the words of a text become 1 + log c in its tf-idf. The result is sparse if X is.
 
     Parameters
     ----------
     kind : {"auto", "none", "tfidf", "unit", "standard"}
         The preparation, see the table.
     X : array or sparse matrix of shape (n, d)
-        Features like those to prepare. Only the type of the matrix and of its values is used.
+        Features like those to prepare. They decide which columns are made: which numbers are
+        missing, which parts of dates vary, and which values of categories are rare.
     feature_names : sequence of str, default=()
         The names of the columns of X.
     categories : mapping, default=None
@@ -70,6 +92,11 @@ def make_preparation(
     views : mapping, default=None
         Name of a view -> its columns of X. The prepared columns of a view remain side by side, and
         :func:`prepared_views` returns their positions.
+    min_frequency : int or "auto", default="auto"
+        Values of a category, and months, weekdays and hours, that fewer samples have are rare.
+        "auto" is 2, or 1 with fewer than 100 samples.
+    max_levels : int, default=200
+        The number of values of a category, the most frequent ones, that have a column of their own.
 
     Returns
     -------
@@ -81,10 +108,12 @@ def make_preparation(
     >>> import numpy as np
     >>> from eigenlabel.preprocessing import make_preparation
     >>> X = np.array([[1.0, 0], [np.nan, 2], [3, 1]])
-    >>> kinds = {"colour": ("red", "green", "blue")}
-    >>> make = make_preparation("auto", X, feature_names=["size", "colour"], categories=kinds)
+    >>> names, kinds = ["size", "colour"], {"colour": ("red", "green", "blue")}
+    >>> make = make_preparation("auto", X, feature_names=names, categories=kinds)
     >>> make.fit_transform(X).round(2).tolist()
-    [[-1.22, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], [1.22, 0.0, 1.0, 0.0]]
+    [[-1.22, 0.0, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0, 1.0], [1.22, 0.0, 0.0, 1.0, 0.0]]
+    >>> make.get_feature_names_out(names).tolist()
+    ['size', 'size is missing', 'colour=red', 'colour=green', 'colour=blue']
     """
     check_choice("kind", kind, PREPARATIONS)
     if kind == "none":
@@ -95,13 +124,23 @@ def make_preparation(
     names, values = list(map(str, feature_names)), dict(categories or {})
     found = _find_groups(X, names, values, column_types or {}, words or {})
     alone = not set(found) - {NUMBERS, VALUES}
+    least = _least(min_frequency, X.shape[0])
+    if NUMBERS in found and (not alone or kind in ("auto", "standard")):
+        types = column_types or {}
+        dates = np.array([bool(types) and types.get(names[j]) == "date" for j in found[NUMBERS]])
+        found = {**_made_of_numbers(X, found[NUMBERS], dates, least), **found}
 
-    def make(group: str, columns: np.ndarray) -> Any:
+    def make(group: str, columns: Ints) -> Any:
         if group == VALUES:
-            return _one_hot(is_sparse(X), [values[names[j]] for j in columns])
+            known = [values[names[j]] for j in columns]
+            return _one_hot(X[:, columns], known, least, max_levels)
         if group == NUMBERS:
             return _prepare_numbers(kind if alone else "auto", is_sparse(X))
-        counts = group != FEATURES or kind != "auto" or _counts(X[:, columns])
+        if group in (GAPS, YEARS, PARTS):
+            return _prepare_made(group, X[:, columns], least)
+        if group != FEATURES:
+            return _prepare_counts(kind, sublinear=True)
+        counts = kind != "auto" or _counts(X[:, columns])
         return _prepare_counts(kind if counts else "none")
 
     if len(found) == 1 and VALUES not in found:
@@ -175,21 +214,51 @@ def _find_groups(
     return {group: columns for group, columns in found.items() if len(columns)}
 
 
+def _made_of_numbers(X: Any, columns: Ints, dates: Bools, least: int) -> dict[str, Ints]:
+    """Return the columns of numbers with missing values, and those of dates that have parts."""
+    numbers = to_dense(X[:, columns])
+    made = {NUMBERS: columns, GAPS: columns[_distinct(np.isnan(numbers))]}
+    for group, has in ((YEARS, _has_years), (PARTS, lambda days: bool(find_parts(days, least)))):
+        made[group] = columns[[bool(dates[k]) and has(numbers[:, k]) for k in range(len(columns))]]
+    return {group: found for group, found in made.items() if len(found)}
+
+
+def _distinct(flags: Bools) -> Bools:
+    """Return the columns that are neither constant nor equal to an earlier column."""
+    seen, kept = set[bytes](), np.zeros(flags.shape[1], dtype=bool)
+    for k in np.flatnonzero(flags.any(axis=0) & ~flags.all(axis=0)):
+        column = np.packbits(flags[:, k]).tobytes()
+        kept[k] = column not in seen
+        seen.add(column)
+    return kept
+
+
+def _has_years(days: Floats) -> bool:
+    found = date_part(days, "year")
+    return len(np.unique(found[found >= 0])) > 1
+
+
+def _least(min_frequency: int | str, n: int) -> int:
+    """Return the number of samples below which a value is rare."""
+    if min_frequency == "auto":
+        return 2 if n >= ENOUGH else 1
+    check_number("min_frequency", min_frequency, 1, integer=True)
+    return int(min_frequency)
+
+
 def _split_by_view(
     found: Mapping[str, np.ndarray], views: Mapping[str, slice], width: int
 ) -> list[tuple[str, np.ndarray]]:
     """Return the groups in an order that keeps the columns of a view side by side.
 
-    Only numbers and categories are split, as their columns are prepared one by one.
+    Texts and sparse features are not split, as their columns are not prepared one by one.
     """
     edges = sorted({edge for columns in views.values() for edge in columns.indices(width)[:2]})
     parts = [
         (group, part)
         for group, columns in found.items()
         for part in (
-            np.split(columns, np.searchsorted(columns, edges))
-            if group in (NUMBERS, VALUES)
-            else [columns]
+            np.split(columns, np.searchsorted(columns, edges)) if group in BY_COLUMN else [columns]
         )
         if len(part)
     ]
@@ -225,15 +294,28 @@ def _prepare_numbers(kind: str, sparse: bool) -> Any:
     return _prepare_counts(kind)
 
 
-def _one_hot(sparse: bool, values: list[Any]) -> Any:
-    """Return the preparation of categories."""
-    codes = [np.arange(len(v), dtype=float) for v in values]
-    # A missing value is not in the list: all its columns are zero.
-    one_hot = OneHotEncoder(categories=codes, handle_unknown="ignore", sparse_output=sparse)
-    return _on_dense(True, one_hot) if sparse else one_hot
+def _prepare_made(group: str, X: Matrix, least: int) -> Any:
+    """Return the preparation of what else is made of numbers and dates X."""
+    if group == GAPS:
+        flags = FunctionTransformer(flag_missing, feature_names_out=name_missing)
+        return _on_dense(is_sparse(X), flags)
+    if group == YEARS:
+        found = FunctionTransformer(years, feature_names_out=name_years)
+        steps = SimpleImputer(keep_empty_features=True), StandardScaler()
+        return _on_dense(is_sparse(X), found, *steps)
+    parts = [find_parts(days, least) for days in to_dense(X).T]
+    return _on_dense(is_sparse(X), DateParts(parts, is_sparse(X)))
 
 
-def _prepare_counts(kind: str) -> Any:
+def _one_hot(X: Matrix, values: list[Any], least: int, most: int) -> Any:
+    """Return the preparation of categories X, positions in lists of values."""
+    columns = zip(to_dense(X).T, values, strict=True)
+    levels = [find_levels(codes, known, least, most) for codes, known in columns]
+    names, places = [found for found, _ in levels], [found for _, found in levels]
+    return _on_dense(is_sparse(X), OneHotLevels(names, places, is_sparse(X)))
+
+
+def _prepare_counts(kind: str, *, sublinear: bool = False) -> Any:
     """Return the preparation of words and other sparse features."""
     if kind == "unit":
         return Normalizer()
@@ -241,4 +323,4 @@ def _prepare_counts(kind: str) -> Any:
         return StandardScaler(with_mean=False)
     if kind == "none":
         return FunctionTransformer(accept_sparse=True, feature_names_out="one-to-one")
-    return TfidfTransformer()
+    return TfidfTransformer(sublinear_tf=sublinear)

@@ -4,6 +4,8 @@ from eigenlabel.reproduce.comparing import Row, compare
 from eigenlabel.reproduce.contests import Contest, Standing
 from eigenlabel.reproduce.curves import Curves
 from eigenlabel.reproduce.index import CONTESTS, FIGURES, TABLES, at_hand, data_sets, get_table
+from eigenlabel.reproduce.ledger import read_ledger
+from eigenlabel.reproduce.plots import draw
 from eigenlabel.reproduce.published_figures import published
 from eigenlabel.reproduce.tables import Table
 
@@ -19,6 +21,8 @@ __all__ = [
     "at_hand",
     "compare",
     "data_sets",
+    "draw",
     "get_table",
     "published",
+    "read_ledger",
 ]

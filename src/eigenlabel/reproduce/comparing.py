@@ -39,11 +39,12 @@ class Row(NamedTuple):
     ours_std : float or None
         The standard deviation of what our mean is over.
     n : int
-        The number of figures that our mean is over.
+        The number of figures that our mean is over, or of pairs that our p-value is from.
     outside : bool or None
         Whether the difference is larger than the spread, which is the paper's standard deviation
         or, if it has none, ours. For p-values, whether only one of the two is below 0.05; for
-        counts, whether they differ. None if it cannot be decided.
+        counts, whether they differ. None if it cannot be decided: a p-value of fewer pairs than the
+        paper's is not compared.
     why : str
         The reason why our figure is missing.
     """
@@ -180,7 +181,8 @@ def _p_value(table: Table, figure: Figure, records: Records) -> Row:
     if not a:
         return _without(figure, label, "not run")
     p = wilcoxon(a, b, method="approx")
-    outside = (p < LEVEL) != (figure.mean < LEVEL)
+    complete = len(a) >= table.n_runs(figure.dataset)
+    outside = (p < LEVEL) != (figure.mean < LEVEL) if complete else None
     return Row(figure.dataset, label, figure.method, figure.mean, None, p, None, len(a), outside)
 
 

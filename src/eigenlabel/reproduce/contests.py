@@ -183,8 +183,24 @@ class Contest:
         found: dict[str, dict[str, Order]] = {}
         for figure in published()[self.name]:
             by_data = found.setdefault(self.metrics[figure.metric], {})
-            by_data.setdefault(figure.dataset, {})[row_name(figure)] = figure.mean
+            by_data.setdefault(set_name(figure), {})[row_name(figure)] = figure.mean
         return found
+
+    def in_percent(self, metric: str) -> bool:
+        """Return whether the paper prints a metric in percent.
+
+        Parameters
+        ----------
+        metric : str
+            Name of our metric.
+
+        Returns
+        -------
+        bool
+            Whether a published figure is above one.
+        """
+        orders = self.orders()[metric].values()
+        return any(value > 1 for order in orders for value in order.values())
 
     def standings(self, records: Sequence[dict[str, Any]]) -> list[Standing]:
         """Compare the reference with all other methods.
@@ -258,9 +274,21 @@ class Contest:
         return {(a, b): _tau(orders[a], orders[b]) for a, b in combinations(orders, 2)}
 
 
+def _setting(figure: Figure) -> dict[str, str]:
+    return dict(part.split("=", 1) for part in figure.setting.split(";") if "=" in part)
+
+
+def set_name(figure: Figure) -> str:
+    """Return the data of a published figure, with the number of labels if the table varies it."""
+    parts = _setting(figure)
+    if "terms" not in parts:
+        return figure.dataset
+    return f"{figure.dataset}, {parts['terms']} terms, {parts['ratio']}"
+
+
 def row_name(figure: Figure) -> str:
     """Return the row of a published figure: its method, or the share p/m that the table varies."""
-    parts = dict(part.split("=", 1) for part in figure.setting.split(";") if "=" in part)
+    parts = _setting(figure)
     return f"p/m {parts['p/d_J']}" if "p/d_J" in parts else figure.method
 
 

@@ -1,8 +1,8 @@
 """Curves of a metric over a parameter, with one method for each point."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,21 @@ from eigenlabel.experiment import Data, Method, Protocol, Splits
 from eigenlabel.reproduce.tables import all_data
 
 Point = tuple[str, str]  # name of a curve, value of the parameter
+
+
+class PointTest(NamedTuple):
+    """Wilcoxon's test of a point against the reference.
+
+    Parameters
+    ----------
+    p : float
+        The p-value, adjusted by Holm's method over the points of a panel.
+    pairs : int
+        The number of pairs that it is from.
+    """
+
+    p: float
+    pairs: int
 
 
 @dataclass(frozen=True)
@@ -37,6 +52,9 @@ class Curves:
         Differences from the paper.
     reference : (str, str) or None, default=None
         The point that all other points are tested against. None makes no tests.
+    published : dict of str to dict of str to float, default={}
+        Maps a panel to published values of its curves, from a table of the paper. They are drawn
+        beside the panel.
 
     Examples
     --------
@@ -54,6 +72,7 @@ class Curves:
     splits: Splits
     notes: tuple[str, ...] = ()
     reference: Point | None = None
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def curves(self) -> list[str]:
         """List the names of the curves.
@@ -135,11 +154,7 @@ class Curves:
         dict of str to dict of (str, str) to float
             Maps a panel to the means of its points. Points without records are left out.
         """
-        if self.y == "seconds":
-            records = [
-                {**r, "metrics": {self.y: r["seconds"]["fit"]}} for r in records if "seconds" in r
-            ]
-        found = collect(records, self.y)
+        found = self._values(records)
         panels: dict[str, dict[Point, float]] = {}
         for panel, group in self.data.items():
             for point, method in self.points.items():
@@ -149,7 +164,42 @@ class Curves:
                     panels.setdefault(panel, {})[point] = float(np.mean(values))
         return panels
 
-    def tests(self, records: Sequence[dict[str, Any]]) -> dict[str, dict[Point, float]]:
+    def _values(self, records: Sequence[dict[str, Any]]) -> dict[str, dict[str, dict[int, float]]]:
+        """Return the values of y by data set, method and split."""
+        if self.y == "seconds":
+            records = [
+                {**r, "metrics": {self.y: r["seconds"]["fit"]}} for r in records if "seconds" in r
+            ]
+        return collect(records, self.y)
+
+    def intervals(self, records: Sequence[dict[str, Any]]) -> dict[str, dict[Point, float]]:
+        """Return half the width of the 95% interval of each mean, ``1.96 s / sqrt(n)``.
+
+        Han et al. (2010) define the bounds of their Figure 1 in this way.
+
+        Parameters
+        ----------
+        records : list of dict
+            Records of the figure's protocol.
+
+        Returns
+        -------
+        dict of str to dict of (str, str) to float
+            Maps a panel to the half widths of its points. Panels of several data sets and points
+            of a single split are left out.
+        """
+        found = self._values(records)
+        panels: dict[str, dict[Point, float]] = {}
+        for panel, group in self.data.items():
+            by_method = found.get(group[0].name, {}) if len(group) == 1 else {}
+            for point, method in self.points.items():
+                values = np.array(list(by_method.get(method.name, {}).values()))
+                if len(values) > 1:
+                    width = 1.96 * values.std(ddof=1) / np.sqrt(len(values))
+                    panels.setdefault(panel, {})[point] = float(width)
+        return panels
+
+    def tests(self, records: Sequence[dict[str, Any]]) -> dict[str, dict[Point, PointTest]]:
         """Test each point against the reference by Wilcoxon's test, panel by panel.
 
         Pairs are the splits of the panel's data sets. The p-values of a panel are adjusted by
@@ -162,15 +212,15 @@ class Curves:
 
         Returns
         -------
-        dict of str to dict of (str, str) to float
-            Maps a panel to the p-values of its points. It is empty without a reference.
+        dict of str to dict of (str, str) to PointTest
+            Maps a panel to the tests of its points. It is empty without a reference.
         """
         if self.reference is None:
             return {}
         found, panels = collect(records, self.y), {}
         reference = self.points[self.reference].name
         for panel, group in self.data.items():
-            p_values = {}
+            p_values, counts = {}, {}
             for point, method in self.points.items():
                 pairs = [
                     paired(by_method.get(method.name, {}), by_method.get(reference, {}))
@@ -178,7 +228,10 @@ class Curves:
                 ]
                 a, b = (np.concatenate(side) for side in zip(*pairs, strict=True))
                 if point != self.reference and len(a):
-                    p_values[point] = wilcoxon(a, b)
+                    p_values[point], counts[point] = wilcoxon(a, b), len(a)
             adjusted = holm(list(p_values.values())).tolist()
-            panels[panel] = dict(zip(p_values, adjusted, strict=True))
+            panels[panel] = {
+                point: PointTest(p, counts[point])
+                for point, p in zip(p_values, adjusted, strict=True)
+            }
         return panels

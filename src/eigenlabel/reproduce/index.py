@@ -74,7 +74,7 @@ def data_sets(table: Table | Contest | Curves) -> list[str]:
     --------
     >>> from eigenlabel.reproduce import data_sets, get_table
     >>> data_sets(get_table("mtsda-figure1"))
-    ['yahoo-education']
+    ['yahoo-education', 'yahoo-science']
     """
     paths = (path for data in all_data(table.data) for path in _files(data))
     return list(dict.fromkeys(entry.name for path in paths if (entry := owner(path))))

@@ -12,9 +12,13 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.estimators.projection.mddm import MDDM
+from eigenlabel.estimators.views.kernel_sum import KernelSum
 from eigenlabel.experiment.grid_search import LastFits
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
+from eigenlabel.kernels.factor import factorise_samples
+from eigenlabel.kernels.kernel import Kernel
 from eigenlabel.linalg._types import Floats, Matrix
+from eigenlabel.linalg.directions import without_constants
 
 _widest = LastFits(2)  # projections that AtShare reuses
 
@@ -227,6 +231,91 @@ def _fit(projection: Any, X: Any, y: Any) -> Any:
     return projection.fit(X, y)
 
 
+class LabelLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Linear discriminant analysis on each label by itself, to one dimension.
+
+    The direction of a label is ``(S + reg I)^-1 (mean of its samples - mean of the others)``, with
+    S the total scatter; the within-class scatter has the same direction. It is scaled to
+    ``w'(S + reg I)w = 1``, as in :class:`eigenlabel.LDA` on this label alone. One factorisation
+    serves all labels.
+
+    Parameters
+    ----------
+    reg : float, default=1e-3
+        Ridge that is added to the scatter, at least 0.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_labels, n_features)
+        The direction of each label. It is zero for a label that all samples or none have.
+    """
+
+    def __init__(self, reg: float = 1e-3) -> None:
+        self.reg = reg
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any) -> "LabelLDA":
+        """Find the direction of each label."""
+        factor = factorise_samples(Kernel("linear"), X)
+        T = without_constants(np.asarray(y, dtype=float))
+        C = factor.solve(T, [self.reg / factor.total]).coefficients[0]
+        squared = np.einsum("ij,ij->j", factor.gradient(T) * factor.total, factor.metric(C))
+        W = factor.export(C / np.sqrt(np.where(squared > 0, squared, np.inf)))
+        self.components_ = W.T
+        self._offset = factor.origin @ W
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Return one feature for each label."""
+        check_is_fitted(self)
+        return np.asarray(X @ self.components_.T) - self._offset
+
+
+class OwnFeature(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A binary classifier for each label, on the feature of that label alone.
+
+    Parameters
+    ----------
+    estimator : classifier
+        The binary classifier. It is cloned.
+
+    Attributes
+    ----------
+    estimators_ : list of classifier
+        The fitted classifiers. It has None for a label that all samples or none have.
+    classes_ : ndarray of shape (n_labels,)
+        The columns of the label matrix.
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any) -> "OwnFeature":
+        """Fit each classifier to its column of X and of y."""
+        y = np.asarray(y)
+        self.classes_ = np.arange(y.shape[1])
+        self.estimators_ = [
+            clone(self.estimator).fit(X[:, [j]], t) if t.any() and not t.all() else None
+            for j, t in enumerate(y.T)
+        ]
+        self._constant = np.where(y.any(axis=0), 1.0, -1.0)
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the scores of samples."""
+        check_is_fitted(self)
+        scores = np.tile(self._constant, (len(X), 1))
+        for j, one in enumerate(self.estimators_):
+            if one is not None:
+                scores[:, j] = one.decision_function(X[:, [j]])
+        return scores
+
+    def predict(self, X: Any) -> Any:
+        """Predict label sets: scores above zero."""
+        return (self.decision_function(X) > 0).astype(int)
+
+
 class ViewChoice(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier on one of the views, or on all views as if they were one.
 
@@ -270,3 +359,67 @@ class ViewChoice(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Predict label sets from the chosen columns."""
         check_is_fitted(self)
         return self.estimator_.predict(X[:, self.columns_])
+
+
+class SeveralKernels(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """The weighted sum of several kernels of each view, with the training samples.
+
+    The kernels have a unit diagonal by default, so that none outweighs the others by its scale. The
+    result is a kernel matrix for any method with ``kernel="precomputed"``.
+
+    Parameters
+    ----------
+    kernels : tuple of str, default=("cosine", "rbf", "laplacian")
+        The kernels of each view. ("precomputed",) if each view is a kernel matrix; an experiment
+        on kernel matrices sets this.
+    which : str or None, default=None
+        The one kernel of each view to use. None uses all of them.
+    weights : None, list of float, "alignment" or "heldout", default=None
+        The weights of the kernels, see :class:`eigenlabel.KernelSum`. None is the uniform sum.
+    views : dict of str to slice or None, default=None
+        Maps the name of a view to its columns. None is one view of all columns. An experiment sets
+        it to the views of the data.
+
+    Attributes
+    ----------
+    sum_ : KernelSum
+        The fitted sum of kernels.
+
+    Examples
+    --------
+    >>> from eigenlabel.datasets import make_shared_subspace
+    >>> from eigenlabel.reproduce.paper_estimators import SeveralKernels
+    >>> data = make_shared_subspace(30, random_state=0)
+    >>> SeveralKernels().fit(data.X, data.Y).transform(data.X).shape
+    (30, 30)
+    """
+
+    def __init__(
+        self,
+        kernels: tuple[str, ...] = ("cosine", "rbf", "laplacian"),
+        which: str | None = None,
+        weights: Any = None,
+        views: Any = None,
+    ) -> None:
+        self.kernels = kernels
+        self.which = which
+        self.weights = weights
+        self.views = views
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any) -> "SeveralKernels":
+        """Settle the kernels and find their weights."""
+        used = self.kernels if self.which is None else (self.which,)
+        if not set(used) <= set(self.kernels):
+            raise ValueError(f"which must be one of {', '.join(self.kernels)}, got {self.which!r}.")
+        views = self.views or {"X": slice(0, X.shape[1])}
+        places = {(view, kernel): columns for view, columns in views.items() for kernel in used}
+        columns = {", ".join(key): place for key, place in places.items()}
+        kernel = {", ".join(key): key[1] for key in places}
+        self.sum_ = KernelSum(self.weights, kernel=kernel, views=columns).fit(X, y)
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Compute the sum of kernels of samples with the training samples."""
+        check_is_fitted(self)
+        return np.asarray(self.sum_.transform(X))

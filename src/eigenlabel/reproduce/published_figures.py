@@ -64,6 +64,32 @@ def read_figures(paper: str) -> dict[str, list[Figure]]:
     return found
 
 
+def values_by_method(paper: str, table: str, metric: str, dataset: str) -> dict[str, float]:
+    """Return the published values of all methods of a table on one data set.
+
+    Parameters
+    ----------
+    paper : str
+        Name of the paper's module, such as "zhang2010".
+    table : str
+        Name of the table, such as "mddm-table1".
+    metric : str
+        Name of the metric in the paper.
+    dataset : str
+        Name of the data set in the paper.
+
+    Returns
+    -------
+    dict of str to float
+        Maps the name of a method in the paper to its value.
+    """
+    return {
+        figure.method: figure.mean
+        for figure in read_figures(paper)[table]
+        if (figure.metric, figure.dataset) == (metric, dataset)
+    }
+
+
 @cache
 def published() -> dict[str, list[Figure]]:
     """Read the published figures of all papers.

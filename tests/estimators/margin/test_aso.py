@@ -210,3 +210,50 @@ def test_wrong_data_raise_an_error(data):
         ASOClassifier().fit(np.where(data.X > 1, np.nan, data.X), data.Y)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         ASOClassifier().fit(data.X, data.Y[:-1])
+
+
+# 200 rounds need not be enough.
+@pytest.mark.filterwarnings("ignore:(ASO|LIBLINEAR) stopped:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_linear_kernel_is_linear_aso(data, loss):
+    settings = {"loss": loss, "random_state": 0, "tol": 1e-6, "max_iter": 200}
+    linear = ASOClassifier(1e-2, 1e-2, 2, **settings).fit(data.X, data.Y)
+    K = data.X @ data.X.T
+    dual = ASOClassifier(1e-2, 1e-2, 2, kernel="precomputed", **settings).fit(K, data.Y)
+    # The features differ by a rotation, so that LIBLINEAR stops elsewhere within its tolerance.
+    atol = 1e-8 if loss == "squared" else 2e-2
+    assert dual.objective_[-1] == pytest.approx(linear.objective_[-1], rel=1e-3)
+    np.testing.assert_allclose(data.X.T @ dual.dual_coef_, linear.coef_.T, atol=atol)
+    np.testing.assert_allclose(
+        dual.decision_function(K), linear.decision_function(data.X), atol=5 * atol
+    )
+    Theta = dual.dual_components_.T @ data.X
+    np.testing.assert_allclose(Theta @ Theta.T, np.eye(2), atol=1e-9)
+    projector = linear.components_.T @ linear.components_
+    np.testing.assert_allclose(Theta.T @ Theta, projector, atol=5 * atol)
+    called = ASOClassifier(1e-2, 1e-2, 2, kernel=lambda A, B: A @ B.T, **settings)
+    called.fit(data.X, data.Y)
+    np.testing.assert_allclose(called.decision_function(data.X), dual.decision_function(K))
+
+
+def test_kernel_aso_with_the_squared_loss_is_kernel_ml_ls(data):
+    kernel = {"kernel": "rbf", "gamma": 0.05}
+    aso = ASOClassifier(
+        0.05, 0.01, 3, loss="squared", fit_intercept=False, tol=0, max_iter=3000, **kernel
+    )
+    aso.fit(data.X, data.Y)
+    exact = SharedSubspaceClassifier(0.05, 0.01, n_components=3, fit_intercept=False, **kernel)
+    exact.fit(data.X, data.Y)
+    new = data.X[:20] + 0.1
+    found, expected = aso.decision_function(new), exact.decision_function(new)
+    np.testing.assert_allclose(found, expected, atol=1e-6)  # rounds converge linearly
+
+
+def test_a_fit_with_another_kernel_leaves_nothing_behind(data):
+    model = ASOClassifier(1e-2, 1e-2, 1, loss="squared", kernel="rbf").fit(data.X, data.Y)
+    assert not hasattr(model, "coef_")
+    assert not hasattr(model, "components_")
+    assert model.dual_coef_.shape == (150, 6)
+    model.set_params(kernel="linear").fit(data.X, data.Y)
+    assert not hasattr(model, "dual_coef_")
+    assert model.coef_.shape == (6, 12)

@@ -9,6 +9,7 @@ from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
+from sklearn.utils import get_tags
 
 from eigenlabel import OneVsRestSearchCV, ThresholdedClassifier
 from eigenlabel.datasets import make_shared_subspace
@@ -190,3 +191,20 @@ def test_training_parts_that_agree_score_one_or_minus_one(data):
     np.testing.assert_array_equal(model.oof_scores_[:50, 1], -1)  # the only positive is held out
     assert not np.isin(model.oof_scores_[50:, 1], (-1, 1)).any()
     np.testing.assert_array_equal(model.oof_scores_[:, 2], 1)
+
+
+def test_a_kernel_matrix_gives_the_result_of_its_kernel(data):
+    weights = np.ones(len(data.X))
+    weights[::7] = 0
+    cv = KFold(3, shuffle=True, random_state=0)
+    plain = OneVsRestSearchCV(SVC(kernel="linear"), GRID, cv=cv)
+    plain.fit(data.X, data.Y, sample_weight=weights)
+    K = data.X @ data.X.T
+    pairwise = OneVsRestSearchCV(SVC(kernel="precomputed"), GRID, cv=cv)
+    pairwise.fit(K, data.Y, sample_weight=weights)
+    assert pairwise.best_params_ == plain.best_params_
+    np.testing.assert_allclose(pairwise.oof_scores_, plain.oof_scores_, atol=1e-2)  # LIBSVM's tol
+    assert get_tags(pairwise).input_tags.pairwise
+    np.testing.assert_allclose(
+        pairwise.decision_function(K), plain.decision_function(data.X), atol=1e-2
+    )

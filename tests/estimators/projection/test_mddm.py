@@ -79,7 +79,7 @@ def test_the_complement_is_orthonormal_and_seeded(rng):
         MDDM(complement=True).fit(X, Y)
 
 
-@pytest.mark.parametrize("kind", ["rbf", "cosine", "conditional", "shrunk"])
+@pytest.mark.parametrize("kind", ["rbf", "rbf_unit", "cosine", "conditional", "shrunk"])
 def test_a_named_label_kernel_equals_its_matrix(kind, rng):
     X = rng.standard_normal((50, 8))
     Y = labels_of(X, rng)
@@ -127,6 +127,29 @@ def test_the_complement_in_blocks_is_gram_schmidt_one_by_one(rng, monkeypatch, m
     assert model.n_components_ == np.linalg.matrix_rank(N) == (7 if mu == 1 else 15)
     fewer = MDDM(6, **draws, random_state=3).fit(X, Y)
     np.testing.assert_allclose(fewer.components_, model.components_[:6], atol=1e-10)
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.5, 1.0])
+def test_the_complement_of_a_kernel_is_that_of_its_feature_space(rng, mu):
+    X = rng.standard_normal((40, 9))
+    Y = labels_of(X, rng, 3)
+    settings = {"projection": "uncorrelated", "mu": mu, "complement": True, "random_state": 0}
+    model = MDDM(7, kernel=lambda A, B: A @ B.T, **settings).fit(X, Y)
+    assert model.dual_coef_.shape == (40, 7)
+    Xc = centre(X)
+    P = Xc.T @ (model.dual_coef_ - model.dual_coef_.mean(axis=0))
+    np.testing.assert_allclose(model.transform(X), Xc @ P, atol=1e-9)
+    N = mu * Xc.T @ Xc + (1 - mu) * np.eye(9)
+    np.testing.assert_allclose(P.T @ N @ P, np.eye(7), atol=1e-9)
+    first = MDDM(3, kernel=lambda A, B: A @ B.T, projection="uncorrelated", mu=mu).fit(X, Y)
+    np.testing.assert_allclose(model.dual_coef_[:, :3], first.dual_coef_, atol=1e-12)
+    every = MDDM(50, kernel=lambda A, B: A @ B.T, **settings).fit(X, Y)
+    assert every.n_components_ == 9, "the rank of the feature space"
+    dual = MDDM(30, kernel="rbf", complement=True, random_state=0).fit(X, Y)
+    assert dual.transform(X).shape == (40, 30)
+    K = dual._kernel(X, X)
+    A = dual.dual_coef_ - dual.dual_coef_.mean(axis=0)
+    np.testing.assert_allclose(A.T @ K @ A, np.eye(30), atol=1e-7)  # weak axes of the kernel
 
 
 @pytest.mark.parametrize("size", [1e-6, 1e6, 1e9])

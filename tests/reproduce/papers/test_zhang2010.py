@@ -28,6 +28,8 @@ def test_methods_with_gaussian_kernels_tune_every_width():
 def test_the_protocols_are_those_of_the_paper():
     text = get_table("mddm-table5").protocol()
     assert {(d.min_positives, d.min_documents, d.prepare) for d in text.data} == {(50, 5, "none")}
+    assert [d.name for d in text.data] == [f"rcv1-{k}" for k in range(1, 6)]
+    assert [d.options["n_features"] for d in text.data] == [47236] * 3 + [47229, 47235]
     images = get_table("mddm-table3")
     assert (images.splits.kind, images.splits.n_splits) == ("folds", 5)
     assert images.data["Corel5K image annotation"][0].min_positives == 5
@@ -38,3 +40,19 @@ def test_the_twelve_tables_have_the_order_of_the_paper():
     titles = [get_table(f"mddm-table{n}").title.partition(": ")[2] for n in range(1, 13)]
     tasks = ("web pages", "image annotation", "text")
     assert titles == [f"{task}, {base}" for task in tasks for base in ("MLkNN", "SVM")] * 2
+
+
+def test_linear_svms_have_the_hinge_loss():
+    assert catalogue.zhang_classifier("SVM").estimator.estimator.loss == "hinge"
+    squared = catalogue.make("mddm:PCA+SVM-squared")["classifier"]
+    assert squared.estimator.estimator.loss == "squared_hinge"
+
+
+def test_the_label_kernel_compares_binary_columns():
+    projection = catalogue.zhang_projection("MDDM_p^k")
+    assert projection.label_kernel == "rbf"
+    revisions = {
+        name: catalogue.METHODS[f"mddm:{name}"].revision
+        for name in ("MDDM_p^k+MLkNN", "MDDM_f^k+SVM-rbf", "PCA+SVM", "PCA+MLkNN", "PCA+SVM-rbf")
+    }
+    assert list(revisions.values()) == [2, 2, 2, 1, 1]

@@ -20,12 +20,29 @@ NUMBER = re.compile(
 )
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 CODE = re.compile(r"\s*0\d+\s*", re.ASCII)
-DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?|\d{1,2}[./]\d{1,2}[./]\d{4}", re.ASCII)
+_TIME = r"(?:[T ](?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?)?"
+_MONTH = (
+    r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
+    r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?", re.ASCII)
+# The other ways in which dates are written; a and b are day and month in either order.
+DATES = tuple(
+    re.compile(form + _TIME, re.ASCII | re.IGNORECASE)
+    for form in (
+        r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})",
+        r"(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})",
+        rf"(?P<day>\d{{1,2}})[ -]{_MONTH}[ -](?P<year>\d{{4}})",
+        rf"{_MONTH} (?P<day>\d{{1,2}}),? (?P<year>\d{{4}})",
+        r"(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<year>\d{4})",
+    )
+)
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 MISSING = ("NA", "N/A", "NULL", "null", "None", "?")
 ABSENT = {"", "?", "-", "--", ".", "na", "n/a", "#n/a", "nan", "null", "none", "missing", "unknown"}
 MICROSECONDS = 86_400e6  # in a day
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-BOOLEAN = {"false": 0.0, "true": 1.0}
+BOOLEAN = {"false": 0.0, "true": 1.0, "no": 0.0, "yes": 1.0}
 
 
 @dataclass(frozen=True)
@@ -98,6 +115,10 @@ class RawTable(ABC):
         Whether numbers are stored as numbers. In plain text they are words like any other.
     comma : bool
         Whether numbers may have a decimal comma.
+    position : dict of str to int
+        The position of each column, of tables that :meth:`rename` has named.
+    mixed : bool
+        Whether a column may contain numbers beside words, which makes them words.
     """
 
     path: Any
@@ -108,10 +129,17 @@ class RawTable(ABC):
     index: str | None = None
     typed: bool = True
     comma: bool = False
+    mixed: bool = False
+    position: dict[str, int]
 
     @abstractmethod
     def column(self, name: str) -> Column:
         """Return a column."""
+
+    def rename(self, names: list[str]) -> None:
+        """Give the columns other names, in their order."""
+        self.names = names
+        self.position = {name: j for j, name in enumerate(names)}
 
     def words(self, name: str) -> Words:
         """Return a column as words, as they were written if that is known."""
@@ -164,7 +192,8 @@ def _spell(value: Any) -> str:
 def read_numbers(words: Words, comma: bool = False) -> np.ndarray | None:
     """Return a column of words as numbers, or None if one of them is not a number.
 
-    Words for a missing value are NaN. If all other words are true and false, these are 1 and 0.
+    Words for a missing value are NaN. If all other words are true and false, or yes and no, these
+    are 1 and 0.
     ``comma`` allows a decimal comma.
     """
     found: list[float | None]
@@ -219,24 +248,57 @@ def is_too_large(word: str) -> bool:
     return any(character.isdigit() for character in word)
 
 
+def is_date(word: str) -> bool:
+    """Return True if a word is written as a date."""
+    return bool(ISO_DATE.fullmatch(word) or any(form.fullmatch(word) for form in DATES))
+
+
 def looks_like_dates(words: Words) -> bool:
     """Return True if every value is written as a date."""
-    return bool(words.values) and all(DATE.fullmatch(v) for v in words.values)
+    return bool(words.values) and all(map(is_date, words.values))
 
 
-def read_date(word: str) -> float | None:
+def find_order(values: Iterable[str]) -> str | None:
+    """Return what comes first in dates such as 31/1/2024, "day" or "month".
+
+    The result is "" if no date is written in this way, and None if the order is unknown: every
+    number is at most 12, or some dates have the one order and some the other.
+    """
+    pairs = [(int(m["a"]), int(m["b"])) for m in map(DATES[-1].fullmatch, values) if m]
+    if not pairs:
+        return ""
+    orders = {"day" if a > 12 else "month" for a, b in pairs if max(a, b) > 12}
+    return orders.pop() if len(orders) == 1 else None
+
+
+def read_date(word: str, order: str = "") -> float | None:
     """Return the days from 1970-01-01 to a date, or None if the word is not a date.
 
-    Dates are written as 2024-01-31, with or without a time, or as 31.1.2024. A time without a
-    zone counts as UTC.
+    Dates are written as 2024-01-31, 2024/1/31, 31.1.2024, 31 Jan 2024 or Jan 31, 2024, with or
+    without a time, and as 31/1/2024 if ``order`` is "day", or 1/31/2024 if it is "month". A time
+    without a zone counts as UTC.
     """
     try:
-        if "." in word[:3]:
-            day, month, year = map(int, word.split("."))
-            return _days(datetime.datetime(year, month, day))
-        return _days(datetime.datetime.fromisoformat(word))
+        found = next(filter(None, (form.fullmatch(word) for form in DATES)), None)
+        return _days(
+            datetime.datetime.fromisoformat(word) if found is None else _date(found, order)
+        )
     except ValueError:
         return None
+
+
+def _date(found: re.Match[str], order: str) -> datetime.datetime:
+    """Return the date that a form matches."""
+    parts = {key: value for key, value in found.groupdict().items() if value}
+    if "a" in parts:
+        if not order:
+            raise ValueError("unknown order")
+        parts |= {order: parts["a"], "month" if order == "day" else "day": parts["b"]}
+    if "name" in parts:
+        parts["month"] = str(MONTHS.index(parts["name"][:3].lower()) + 1)
+    year, month, day = (int(parts[key]) for key in ("year", "month", "day"))
+    hour, minute, second = (int(parts.get(key, 0)) for key in ("hour", "minute", "second"))
+    return datetime.datetime(year, month, day, hour, minute, second)
 
 
 def _days(date: datetime.date) -> float:
@@ -269,6 +331,9 @@ def to_column(table: RawTable, name: str, cells: Sequence[Any], rows: Sequence[i
     """
     kinds = [None if cell is None else _kind(cell) for cell in cells]
     first = next(filter(None, kinds), "numbers")
+    if table.mixed and {"words", "numbers"} == set(kinds) - {None}:
+        cells = [_spell(c) if k == "numbers" else c for c, k in zip(cells, kinds, strict=True)]
+        kinds, first = [k and "words" for k in kinds], "words"
     for row, kind in zip(rows, kinds, strict=True):
         if kind not in (None, first):
             raise table.fault(f"{name!r} holds {kind} here, {first} before", row)

@@ -11,6 +11,7 @@ from eigenlabel.datasets.tables.columns import (
     Lists,
     RawTable,
     Words,
+    find_order,
     is_absent,
     looks_like_dates,
     read_date,
@@ -41,9 +42,9 @@ def column_block(
     types: dict[str, str] = {}
     for name in names:
         if like is None:
-            column, kind, values = _new_column(table, name, notes)
+            column, kind, values = new_column(table, name, notes)
         else:
-            column, kind, values = _known_column(table, name, options.strict, like, notes)
+            column, kind, values = known_column(table, name, options.strict, like, notes)
         if column is None:
             continue
         X[:, len(types)], types[name] = column, kind
@@ -52,7 +53,7 @@ def column_block(
     return X[:, : len(types)], categories, types
 
 
-def _new_column(
+def new_column(
     table: RawTable, name: str, notes: list[str]
 ) -> tuple[np.ndarray | None, str, tuple[str, ...]]:
     """Return a column as numbers, its type and its values; None if it names the samples."""
@@ -72,7 +73,7 @@ def _new_column(
     return column, "number", ()
 
 
-def _known_column(
+def known_column(
     table: RawTable, name: str, strict: bool, like: Any, notes: list[str]
 ) -> tuple[np.ndarray, str, tuple[str, ...]]:
     """Return a column that ``like`` has as numbers, its type and its values."""
@@ -84,7 +85,8 @@ def _known_column(
         if not isinstance(column, Dates):
             words = table.words(name)
             notes += about_absent(table, name, words)
-            column = _read_dates(table, name, without(words, is_absent))
+            order = getattr(like, "orders", {}).get(name)
+            column = _read_dates(table, name, without(words, is_absent), order)
         return column.days, "date", ()
     if isinstance(column, Words):
         numbers = known_numbers(table, name, column, notes)
@@ -94,10 +96,14 @@ def _known_column(
     return column, "number", ()
 
 
-def _read_dates(table: RawTable, name: str, words: Words) -> Dates:
-    """Return words as dates; raise DataError for any other word."""
-    slashes = next((value for value in words.values if "/" in value), None)
-    if slashes is not None:
+def _read_dates(table: RawTable, name: str, words: Words, order: str | None = None) -> Dates:
+    """Return words as dates; raise DataError for any other word.
+
+    ``order`` is what comes first in dates such as 1/2/2024; None finds it in the words.
+    """
+    order = find_order(words.values) if order is None else order
+    if order is None:
+        slashes = next(value for value in words.values if "/" in value)
         raise table.fault(
             Message(
                 f"column {name!r} holds dates such as {shorten(slashes)}, whose order of day and "
@@ -105,7 +111,7 @@ def _read_dates(table: RawTable, name: str, words: Words) -> Dates:
                 Parameter("drop", name),
             )
         )
-    days = [read_date(value) for value in words.values]
+    days = [read_date(value, order) for value in words.values]
     if None in days:
         row = int(np.argmax(np.array([*(day is None for day in days), False])[words.codes]))
         value = shorten(words.values[words.codes[row]])

@@ -1,7 +1,8 @@
-"""Data frames of pandas and polars as Datasets."""
+"""Data frames as Datasets: those of pandas, polars and all others that narwhals reads."""
 
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from eigenlabel.datasets.dataset import Dataset
@@ -17,69 +18,63 @@ from eigenlabel.datasets.tables.columns import (
     refusal,
     to_column,
 )
-from eigenlabel.datasets.tables.polars_and_pandas import polars_numbers, polars_words
+from eigenlabel.datasets.tables.polars_and_pandas import polars_words
 from eigenlabel.datasets.tables.roles import ColumnOptions
 
 
-class PolarsTable(RawTable):
-    """A polars frame as a table."""
+class FrameTable(RawTable):
+    """A frame as a table."""
 
     def __init__(self, path: Any, frame: Any) -> None:
-        self.path, self.frame = path, frame
-        self.names, self.height = list(frame.columns), frame.height
+        self.path, self.frame, self.height = path, frame, len(frame)
+        self.rename([str(name) for name in frame.columns])
 
     def column(self, name: str) -> Column:
         """Return a column."""
-        import polars as pl  # noqa: PLC0415  an extra
-
-        column = self.frame[name]
+        column = self._series(name)
         kind = column.dtype
-        if kind.is_numeric() or kind in (pl.Boolean, pl.Null):
-            return polars_numbers(column)
-        if kind == pl.String:
-            return polars_words(column)
-        if kind in (pl.Categorical, pl.Enum):
-            return polars_words(column.cast(pl.String))
-        if kind in (pl.Date, pl.Datetime):
-            return Dates(polars_numbers(column.dt.epoch("us")) / MICROSECONDS)
-        if kind.is_temporal():
+        if kind.is_numeric() or kind == nw.Boolean:
+            return _floats(column)
+        if column.null_count() == self.height and kind in (nw.String, nw.Object, nw.Unknown):
+            return np.full(self.height, np.nan)
+        if kind == nw.String:
+            return _words(column)
+        if kind in (nw.Categorical, nw.Enum):
+            return self._categories(name, column)
+        if kind in (nw.Date, nw.Datetime):
+            return Dates(_floats(column.dt.timestamp("us")) / MICROSECONDS)
+        if kind in (nw.Duration, nw.Time):
             raise refusal(self, name, "times")
-        if kind in (pl.List, pl.Array, pl.Object):
-            return to_column(self, name, column.to_list(), range(self.height))
+        if kind in (nw.List, nw.Array, nw.Object):
+            return self._cells(name, column)
         raise refusal(self, name, f"{kind} values")
 
+    def declared(self, name: str) -> str | None:
+        """Return the kind of column that the type of a column declares, or None."""
+        column = self._series(name)
+        kind = column.dtype
+        if kind == nw.Boolean:
+            return "boolean"
+        if kind == nw.Object:
+            there, cells = _filled(column)
+            return "boolean" if len(there) and all(isinstance(c, bool) for c in cells) else None
+        return "category" if kind in (nw.Categorical, nw.Enum) else None
 
-class PandasTable(RawTable):
-    """A pandas frame as a table."""
+    def _series(self, name: str) -> Any:
+        return self.frame[:, self.position[name]]
 
-    def __init__(self, path: Any, frame: Any) -> None:
-        self.path, self.frame = path, frame
-        self.names, self.height = [str(name) for name in frame.columns], len(frame)
-        self.position = {name: i for i, name in enumerate(self.names)}
-
-    def column(self, name: str) -> Column:
-        """Return a column."""
-        import pandas as pd  # noqa: PLC0415  an extra
-
-        column = self.frame.iloc[:, self.position[name]]
-        if isinstance(column.dtype, pd.CategoricalDtype):
-            return self._categories(name, column)
-        if column.dtype.kind in "biuf":
-            return np.asarray(column.to_numpy(dtype=float, na_value=np.nan))
-        if column.dtype.kind == "M":
-            moments = pd.to_datetime(column, utc=True).to_numpy(dtype="datetime64[us]")
-            return Dates((moments - np.datetime64(0, "us")) / np.timedelta64(1, "D"))
-        cells = column.astype(object)
-        there = cells.notna().to_numpy()
-        return to_column(self, name, cells[there].tolist(), np.flatnonzero(there).tolist())
+    def _cells(self, name: str, column: Any) -> Column:
+        there, cells = _filled(column)
+        return to_column(self, name, cells, there)
 
     def _categories(self, name: str, column: Any) -> Column:
         """Read the few values of a categorical column instead of its many cells."""
-        codes, values = column.cat.codes.to_numpy(), column.cat.categories.tolist()
+        native = column.to_native()
+        if not hasattr(native, "cat") or not hasattr(native.cat, "codes"):
+            return _words(column.cast(nw.String))
+        codes, values = native.cat.codes.to_numpy(), native.cat.categories.tolist()
         if not all(isinstance(value, str) for value in values):
-            cells = column.astype(object)
-            there = column.notna().to_numpy()
-            return to_column(self, name, cells[there].tolist(), np.flatnonzero(there).tolist())
+            return self._cells(name, column)
         used = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(values)))
         words = factorise(values[i] for i in used)
         new = np.full(len(values) + 1, -1)
@@ -87,13 +82,38 @@ class PandasTable(RawTable):
         return Words(words.values, new[codes])
 
 
-def to_table(path: Any, frame: Any) -> RawTable:
-    """Return a pandas or polars frame as a table."""
-    module = type(frame).__module__.partition(".")[0]
-    if type(frame).__name__ == "DataFrame" and module in ("polars", "pandas"):
-        return (PolarsTable if module == "polars" else PandasTable)(path, frame)
-    hint = "; call its collect() first" if type(frame).__name__ == "LazyFrame" else ""
-    raise TypeError(f"frame must be a pandas or polars DataFrame, got {type(frame).__name__}{hint}")
+def _filled(column: Any) -> tuple[list[int], list[Any]]:
+    """Return the rows of a column that have a value, and the values."""
+    there = np.flatnonzero(~np.asarray(column.is_null().to_numpy(), dtype=bool)).tolist()
+    cells = column.to_list()
+    return there, [cells[row] for row in there]
+
+
+def _floats(column: Any) -> np.ndarray:
+    """Return a column of numbers as floats, with NaN for cells without a value."""
+    values = column.cast(nw.Float64).to_numpy()
+    return np.asarray(values, dtype=float)
+
+
+def _words(column: Any) -> Words:
+    """Return a column of strings as words."""
+    if column.implementation.is_polars():
+        return polars_words(column.to_native())
+    missing = np.asarray(column.is_null().to_numpy(), dtype=bool).tolist()
+    cells = zip(column.to_list(), missing, strict=True)
+    return factorise(None if absent else str(cell) for cell, absent in cells)
+
+
+def to_table(path: Any, frame: Any) -> FrameTable:
+    """Return a frame as a table."""
+    try:
+        found = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        hint = "; call its collect() first" if type(frame).__name__ == "LazyFrame" else ""
+        raise TypeError(
+            f"frame must be a pandas or polars DataFrame, got {type(frame).__name__}{hint}"
+        ) from None
+    return FrameTable(path, found)
 
 
 @remembers(*TABLE_OPTIONS)
@@ -109,13 +129,13 @@ def from_frame(
     labelled: bool = True,
     missing_labels: str = "error",
 ) -> Dataset:
-    """Return a pandas or polars frame as a Dataset.
+    """Return a frame as a Dataset.
 
     Columns become features and labels as those of a file do, see :func:`load_table`.
 
     Parameters
     ----------
-    frame : pandas or polars DataFrame
+    frame : DataFrame of pandas, polars or another library that narwhals reads
         The table.
     labels : str or list of str, default=None
         Where the labels are: the name of a column whose cells contain labels (lists, or words with

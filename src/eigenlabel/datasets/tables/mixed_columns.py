@@ -8,12 +8,12 @@ import numpy as np
 from eigenlabel.datasets.files.errors import shorten
 from eigenlabel.datasets.tables.columns import (
     CODE,
-    DATE,
     MISSING,
     RawTable,
     Words,
     holds_codes,
     is_absent,
+    is_date,
     read_filled,
     read_number,
     without,
@@ -59,7 +59,7 @@ def settle(
     filled = without(words, is_absent)
     if not filled.values:
         return words, None
-    if all(DATE.fullmatch(value) for value in filled.values):
+    if all(map(is_date, filled.values)):
         notes += about_absent(table, name, words)
         return filled, None
     if table.typed or holds_codes(filled):
@@ -112,7 +112,7 @@ def _find_odd(table: RawTable, name: str, words: Words) -> Mixture | None:
         advice += " and turn the column into numbers or dates"
     for kind, fits in (
         ("numbers", plain),
-        ("dates", [DATE.fullmatch(value) is not None for value in words.values]),
+        ("dates", [is_date(value) for value in words.values]),
     ):
         if _share(words, fits) >= MOST:
             others = _first(table, words, [not fit for fit in fits])

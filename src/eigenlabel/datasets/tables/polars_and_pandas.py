@@ -126,8 +126,3 @@ def polars_words(column: Any) -> Words:
     values = column.drop_nulls().unique().sort().to_list()
     codes = column.rank("dense").cast(int).fill_null(0).to_numpy() - 1
     return Words(values, codes)
-
-
-def polars_numbers(column: Any) -> np.ndarray:
-    """Return a numeric polars column as floats, with NaN for null."""
-    return np.asarray(column.cast(float).fill_null(np.nan).to_numpy(), dtype=float)

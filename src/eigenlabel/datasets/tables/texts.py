@@ -54,7 +54,7 @@ def text_block(
     """
     if words is not None:
         return words, _count_known(table, names, words)
-    blocks = {name: _count_words(table, [name], None) for name in names}
+    blocks = {name: count_words(table, [name], None) for name in names}
     without = [name for name, (found, _) in blocks.items() if not found]
     if len(without) == len(names):
         raise DataError(table.path, f"no word in {show(names)}")
@@ -78,21 +78,28 @@ def _count_known(table: RawTable, names: list[str], words: list[str]) -> Matrix:
     X: Matrix = sp.csr_array((table.height, len(words)))
     for column, places in groups.items():
         known = ["".join(cut[k]) if column is None else cut[k][-1] for k in places]
-        _, counts = _count_words(table, names if column is None else [column], known)
+        _, counts = count_words(table, names if column is None else [column], known)
         found = counts.tocoo()
         parts = found.data, (found.row, np.array(places)[found.col])
         X = X + sp.csr_array(parts, shape=X.shape)
     return X
 
 
-def _count_words(
-    table: RawTable, names: list[str], known: list[str] | None
+def count_words(
+    table: RawTable, names: list[str], known: list[str] | None, lengths: tuple[int, int] = (1, 1)
 ) -> tuple[list[str], Matrix]:
-    """Return the words of columns, or the known ones, and their counts in each row."""
+    """Return the words of columns, or the known ones, and their counts in each row.
+
+    ``lengths`` are the least and the largest number of consecutive words that are counted as one.
+    """
     columns = [table.words(name) for name in names]
     texts = [value.lower() for column in columns for value in column.values]
     counter = CountVectorizer(
-        lowercase=False, token_pattern=WORD, vocabulary=known, dtype=np.float64
+        lowercase=False,
+        token_pattern=WORD,
+        ngram_range=lengths,
+        vocabulary=known,
+        dtype=np.float64,
     )
     try:
         counts = sp.csr_array(counter.fit_transform(texts))

@@ -314,7 +314,7 @@ class KGHA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RuleClassifier):  
         X : array, sparse matrix, frame, Views, dict or list
             The training samples (n_samples, n_features), several tables of them, or kernels.
         y : array or sparse matrix
-            The 0/1 label matrix (n_samples, n_labels), or a vector of classes.
+            The 0/1 label matrix (n_samples, n_labels), label sets, or a vector of classes.
 
         Returns
         -------

@@ -153,7 +153,7 @@ class MtSDA(BaseMtSDA):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training samples.
         y : array-like or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
-            Label matrix of 0 and 1, or a vector of classes.
+            Label matrix of 0 and 1, a list of label sets, or a vector of classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights. A weight of k counts like k copies of the sample.
 

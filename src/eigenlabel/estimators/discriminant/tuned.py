@@ -221,7 +221,7 @@ class MtSDACV(BaseMtSDA):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training samples.
         y : array-like or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
-            Label matrix of 0 and 1, or a vector of classes.
+            Label matrix of 0 and 1, a list of label sets, or a vector of classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights, which count in the fit, the thresholds and the scoring. Scorers that do
             not accept weights are called without them.

@@ -32,7 +32,11 @@ from eigenlabel.inputs.parameters import (
     check_parameters,
 )
 from eigenlabel.inputs.warning import warn
-from eigenlabel.linalg._types import Floats
+from eigenlabel.kernels.gram import gram_matrix
+from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel, kernel_tags
+from eigenlabel.linalg._types import Floats, Matrix
+from eigenlabel.linalg.numerics import rank_tolerance
+from eigenlabel.linalg.row_space import principal_axes
 
 LEAST_BETA = 1e-4  # of alpha: LIBLINEAR needs a penalty on every direction
 
@@ -52,8 +56,13 @@ class ASOClassifier(ScoreClassifier):
     ``1 / (2 n (alpha + beta))``. With the squared loss every round is exact;
     :class:`SharedSubspaceClassifier` finds the global minimum of that problem directly.
 
+    With a kernel the weights u and the rows of Theta are elements of its feature space. By the
+    representer theorem they lie in the span of the training samples, so that the rounds run on
+    the features Z of a factorisation ``K = Z Z'`` of the kernel matrix.
+
     Cost of a round: n_labels SVM fits on d + r features and an SVD of the (d, n_labels) weights.
-    Sparse X is never densified; r dense columns are added to it.
+    Sparse X is never densified; r dense columns are added to it. A kernel takes an
+    eigendecomposition of the n x n kernel matrix first, and d is its rank.
 
     Parameters
     ----------
@@ -67,6 +76,20 @@ class ASOClassifier(ScoreClassifier):
         ``5 floor((n_labels - 1) / 5)``, at least 1, as in Ji et al. (2010).
     loss : {"hinge", "squared_hinge", "squared"}, default="hinge"
         Loss L of a sample.
+    kernel : str or callable, default="linear"
+        The kernel: "linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "chi2" or
+        "intersection" (the last two compare histograms), "precomputed" if X is the kernel matrix,
+        or a function of two matrices that returns the kernel matrix of their rows. If a kernel
+        matrix is not positive semi-definite, its negative part is left out with a warning.
+    gamma : float or None, default=None
+        Bandwidth of "rbf", "poly", "sigmoid", "laplacian" and "chi2". None is
+        ``1 / (2 mean distance^2)`` for "rbf", 1 for "chi2" and ``1 / n_features`` for the others.
+    degree : float, default=3
+        Degree of the kernel "poly".
+    coef0 : float, default=1
+        Constant term of the kernels "poly" and "sigmoid".
+    kernel_params : dict or None, default=None
+        Keyword arguments of a callable kernel.
     fit_intercept : bool, default=True
         Whether the models have intercepts. With the squared loss they have no penalty, with the
         others the penalty ``beta b^2``.
@@ -88,11 +111,17 @@ class ASOClassifier(ScoreClassifier):
     Attributes
     ----------
     coef_ : ndarray of shape (n_labels, n_features)
-        Weights of the models, the transpose of U.
+        Weights of the models, the transpose of U. It exists for the linear kernel only.
+    dual_coef_ : ndarray of shape (n_samples, n_labels)
+        Coefficients of the training samples in the models. It exists for other kernels only.
+    X_fit_ : ndarray or sparse matrix of shape (n_samples, n_features)
+        Training samples, or their kernel matrix. It exists for other kernels only.
     intercept_ : ndarray of shape (n_labels,)
         Intercepts of the models.
     components_ : ndarray of shape (n_components_, n_features)
-        Orthonormal basis Theta of the shared subspace.
+        Orthonormal basis Theta of the shared subspace. It exists for the linear kernel only.
+    dual_components_ : ndarray of shape (n_samples, n_components_)
+        Coefficients of the training samples in the basis. It exists for other kernels only.
     n_components_ : int
         Dimension of the shared subspace. It is less than ``n_components`` if the weights span
         fewer directions.
@@ -130,6 +159,7 @@ class ASOClassifier(ScoreClassifier):
         "alpha": NOT_NEGATIVE,
         "beta": NOT_NEGATIVE,
         "n_components": Maybe(Integer(0)),
+        **KERNEL_PARAMETERS,
         "fit_intercept": Flag(),
         "tol": NOT_NEGATIVE,
         "max_iter": COUNT,
@@ -145,6 +175,11 @@ class ASOClassifier(ScoreClassifier):
         n_components: int | None = None,
         *,
         loss: str = "hinge",
+        kernel: Any = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
         fit_intercept: bool = True,
         tol: float = 1e-3,
         max_iter: int = 100,
@@ -156,6 +191,11 @@ class ASOClassifier(ScoreClassifier):
         self.beta = beta
         self.n_components = n_components
         self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
@@ -170,9 +210,10 @@ class ASOClassifier(ScoreClassifier):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training samples.
+            Training samples. With ``kernel="precomputed"`` it is their kernel matrix of shape
+            (n_samples, n_samples).
         y : array-like or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
-            Label matrix of 0 and 1, or a vector of classes.
+            Label matrix of 0 and 1, a list of label sets, or a vector of classes.
 
         Returns
         -------
@@ -181,11 +222,14 @@ class ASOClassifier(ScoreClassifier):
         """
         check_parameters(self)
         beta = self._positive_beta()
-        data = check_training(self, X, y, complete=True)
+        kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
+        data = check_training(self, X, y, square=kernel.precomputed, complete=True)
         check_scale(data.X)
         r = self._rank(data.Y.shape[1])
+        self._kernel = kernel.settle(data.X)
+        Z, lift = self._features(data.X)
         problem = AlternationProblem(
-            data.X.astype(float, copy=False),
+            Z,
             data.targets,
             self.loss,
             float(self.alpha),
@@ -194,11 +238,25 @@ class ASOClassifier(ScoreClassifier):
         )
         found = alternate(problem, self._step(problem), r, self.tol, self.max_iter)
         self._warn(found)
-        self._store(found, data.X.dtype)
+        self._store(found, data.X, lift)
         self.beta_ = beta
         self._codec, self.classes_ = data.codec, data.codec.classes
         self._calibrate(X, y, data.Y)
         return self
+
+    def _features(self, X: Matrix) -> tuple[Matrix, Floats | None]:
+        """Return the features Z of the rounds, and what turns weights of Z into dual ones.
+
+        The kernel matrix is not centred, because LIBLINEAR's intercepts have a penalty: with a
+        linear kernel the problem is that of X itself. Axes whose eigenvalues are rounding are left
+        out.
+        """
+        if self._kernel.linear:
+            return X.astype(float, copy=False), None
+        gram = gram_matrix(self._kernel, X)
+        values, axes = principal_axes(gram.K, rank_tolerance(len(gram.K), gram.precision))
+        lengths = np.sqrt(values)
+        return axes * lengths, axes / lengths
 
     def _positive_beta(self) -> float:
         """Return the beta to use; LIBLINEAR needs a positive one."""
@@ -223,9 +281,16 @@ class ASOClassifier(ScoreClassifier):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         return MarginStep(problem, self.svm_max_iter, seed)
 
-    def _store(self, found: Alternation, dtype: Any) -> None:
-        self.coef_, self.intercept_ = found.U.T.astype(dtype), found.b.astype(dtype)
-        self.components_ = found.Theta.astype(dtype)
+    def _store(self, found: Alternation, X: Matrix, lift: Floats | None) -> None:
+        for name in ("coef_", "components_", "dual_coef_", "dual_components_", "X_fit_"):
+            self.__dict__.pop(name, None)  # of an earlier fit with another kernel
+        dtype = X.dtype
+        self.intercept_ = found.b.astype(dtype)
+        if lift is None:
+            self.coef_, self.components_ = found.U.T.astype(dtype), found.Theta.astype(dtype)
+        else:
+            self.dual_coef_, self.X_fit_ = (lift @ found.U).astype(dtype), X
+            self.dual_components_ = (lift @ found.Theta.T).astype(dtype)
         self.objective_ = np.array(found.objective)
         self.n_components_, self.n_iter_ = len(found.Theta), len(found.objective)
         self.n_unsolved_ = found.n_unsolved
@@ -251,5 +316,11 @@ class ASOClassifier(ScoreClassifier):
 
     def _scores(self, X: Any) -> Floats:
         X = check_data(self, X, reset=False)
-        scores = np.asarray(X @ self.coef_.T) + self.intercept_
+        if self._kernel.linear:
+            scores = np.asarray(X @ self.coef_.T) + self.intercept_
+        else:
+            scores = self._kernel.product(X, self.X_fit_, self.dual_coef_) + self.intercept_
         return np.asarray(scores.astype(self.intercept_.dtype, copy=False))
+
+    def __sklearn_tags__(self) -> Any:
+        return kernel_tags(super().__sklearn_tags__(), self.kernel)

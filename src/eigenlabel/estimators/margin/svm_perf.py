@@ -157,7 +157,7 @@ class SVMPerfClassifier(ScoreClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training samples.
         y : array-like or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
-            Label matrix of 0 and 1, or a vector of classes.
+            Label matrix of 0 and 1, a list of label sets, or a vector of classes.
 
         Returns
         -------

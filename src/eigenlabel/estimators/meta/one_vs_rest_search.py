@@ -152,7 +152,7 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):  # type: ignore[mi
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The samples.
         y : array-like or sparse matrix of shape (n_samples, n_labels), or array-like of classes
-            The 0/1 label matrix, or a vector of classes.
+            The 0/1 label matrix, a list of label sets, or a vector of classes.
         **fit_params : dict
             The parameters of the binary classifier's ``fit``, such as ``sample_weight``, which
             counts in the scoring too; a sample of weight zero is left out. ``groups`` is passed to
@@ -177,8 +177,10 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):  # type: ignore[mi
         weights = check_row_weights(params.get("sample_weight"), len(Y))
         used = np.arange(len(Y)) if weights is None else np.flatnonzero(weights > 0)
         folds, n = list_folds(self.cv, X, y, routed.splitter.split, self._codec, used), len(Y)
+        self._used = used  # of a kernel matrix the columns that count
         if len(used) < len(Y):
-            params, X, Y = take_rows(X, params, used), X[used], Y[used]
+            params, Y = take_rows(X, params, used), Y[used]
+            X = _take(X, used, used, self._base())
         weights = None if weights is None else weights[used]
         held_out = CandidateScores(self._base(), candidates, X, Y, folds, params, self.n_jobs)
         keep = self.calibration is not None
@@ -242,6 +244,8 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):  # type: ignore[mi
 
     def _scores(self, X: Any) -> Floats:
         X = check_data(self, X, reset=False)
+        if len(self._used) < X.shape[1] and get_tags(self._base()).input_tags.pairwise:
+            X = X[:, self._used]
         return np.column_stack(
             [_margins(one, X, c) for one, c in zip(self.estimators_, self._constant, strict=True)]
         )
@@ -251,6 +255,7 @@ class OneVsRestSearchCV(MetaEstimatorMixin, ScoreClassifier):  # type: ignore[mi
         if is_estimator(self.estimator):
             tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
             tags.input_tags.positive_only = get_tags(self.estimator).input_tags.positive_only
+            tags.input_tags.pairwise = get_tags(self.estimator).input_tags.pairwise
         return tags
 
 
@@ -282,6 +287,11 @@ def _margins(model: Any, X: Any, constant: float) -> Floats:
 def _make(estimator: Any, parameters: dict[str, Any]) -> Any:
     """Return an unfitted copy of the classifier with other parameters."""
     return clone(estimator).set_params(**parameters)
+
+
+def _take(X: Any, rows: Ints, training: Ints, model: Any) -> Any:
+    """Return samples; of a kernel matrix their values with the training samples."""
+    return X[rows][:, training] if get_tags(model).input_tags.pairwise else X[rows]
 
 
 class CandidateScores:
@@ -348,10 +358,11 @@ def _score_candidate(
         for fold in folds:
             rows, test = training_rows(len(Y), fold), fold[1]
             some = take_rows(X, params, rows)
+            inside, held_out = _take(X, rows, rows, model), _take(X, test, rows, model)
             for j, t in enumerate(Y.T):
-                fitted = _fit(clone(model), X[rows], t[rows], some)
+                fitted = _fit(clone(model), inside, t[rows], some)
                 if fitted is not None:
-                    total[test, j] += _margins(fitted, X[test], 0.0)
+                    total[test, j] += _margins(fitted, held_out, 0.0)
                     times[test, j] += 1
     check_scores("scores", total, Y.shape)
     out = np.full(Y.shape, np.nan)

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.validation import (
     check_consistent_length,
@@ -13,6 +13,7 @@ from sklearn.utils.validation import (
 
 from eigenlabel.estimators.base import CALIBRATION
 from eigenlabel.estimators.heldout_by_refitting import class_heldout
+from eigenlabel.estimators.label_forms import LabelForms
 from eigenlabel.estimators.meta.dimensions import (
     DimensionScores,
     check_dimensions,
@@ -74,7 +75,7 @@ def _check_probabilities(model: "ProjectedClassifierCV") -> None:
 
 
 class ProjectedClassifierCV(
-    ClassifierMixin,  # type: ignore[misc]
+    LabelForms,
     MetaEstimatorMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
@@ -181,7 +182,7 @@ class ProjectedClassifierCV(
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The samples.
         y : array-like or sparse matrix of shape (n_samples, n_labels), or array-like of classes
-            The 0/1 label matrix, or a vector of classes.
+            The 0/1 label matrix, a list of label sets, or a vector of classes.
         **fit_params : dict
             The parameters of the classifier's ``fit``. ``sample_weight`` is passed to the
             classifier and to the projection, if their ``fit`` accepts it, and the weights of the
@@ -301,7 +302,8 @@ class ProjectedClassifierCV(
     def predict(self, X: Any) -> Any:
         """Predict the label sets, or the classes if y was a vector.
 
-        The result is sparse if y was sparse.
+        The result has the form of y: it is sparse if y was sparse, and a list of label sets if y
+        was one.
 
         Parameters
         ----------

@@ -1,14 +1,16 @@
 """ML-kNN: each label decided by how many of the nearest neighbours have it."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from eigenlabel.estimators.label_forms import LabelForms
 from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
@@ -18,11 +20,11 @@ from eigenlabel.inputs.parameters import (
     Parameters,
     check_parameters,
 )
-from eigenlabel.kernels.distances import distances_to
 from eigenlabel.kernels.neighbours import nearest_in_strips
 from eigenlabel.kernels.rounding import EUCLIDEAN, metric_rounding
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Bools, Floats, Ints
+from eigenlabel.linalg.nearest import NearestEuclidean
 from eigenlabel.linalg.operators import row_blocks
 from eigenlabel.linalg.ties import precision
 
@@ -34,7 +36,7 @@ SCALED_BY = {  # metrics that are Euclidean after a transformer of scikit-learn
 }
 
 
-class MLkNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MLkNN(LabelForms, BaseEstimator):  # type: ignore[misc]
     """Classify by the labels of the k nearest neighbours (Zhang and Zhou 2007).
 
     For each label, the number of neighbours that have it is compared with the numbers in training,
@@ -116,7 +118,7 @@ class MLkNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : array, sparse matrix or frame of shape (n_samples, n_features)
             The training samples, or their distances (n_samples, n_samples).
         y : array or sparse matrix
-            The 0/1 label matrix (n_samples, n_labels), or a vector of classes.
+            The 0/1 label matrix (n_samples, n_labels), label sets, or a vector of classes.
 
         Returns
         -------
@@ -178,10 +180,18 @@ class MLkNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             yield self._approximate(X, training)
             return
         dtype = max((X.dtype, self._X.dtype), key=precision)
+        rounding = partial(metric_rounding, self.metric, dtype=dtype)
+        blocks = row_blocks(X.shape[0], SMALL * len(self._Y))
+        if isinstance(self.metric, str) and self.metric in EUCLIDEAN:
+            search = NearestEuclidean(self._X)
+            for rows in blocks:
+                some = X[rows]
+                yield search(some, self._k, rounding(some), rows if training else None)
+            return
         strips = nearest_in_strips(
             self._distances(X),
-            lambda rows: metric_rounding(self.metric, X[rows], dtype),
-            row_blocks(X.shape[0], SMALL * len(self._Y)),
+            lambda rows: rounding(X[rows]),
+            blocks,
             self._k,
             training=training,
         )
@@ -212,9 +222,6 @@ class MLkNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"metric={self.metric!r} does not support sparse X: use 'euclidean', 'cosine' or "
                 "'manhattan', or pass X.toarray()."
             )
-        if isinstance(self.metric, str) and self.metric in EUCLIDEAN:
-            to_training = distances_to(self._X, self.metric)
-            return lambda rows: to_training(X[rows])
         A, Z = (M.astype(float, copy=False) for M in (X, self._X))
         whole = slice(0, A.shape[0])
 
@@ -268,7 +275,7 @@ class MLkNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Y : ndarray or sparse matrix of shape (n_samples, n_labels)
-            The label sets, sparse if y was sparse, or a vector of classes if y was one.
+            The label sets in the form of y, or a vector of classes if y was one.
         """
         check_is_fitted(self)
         P = self._probabilities(X)

@@ -186,7 +186,7 @@ class TagProp(DistanceTagger):
         X : array, sparse matrix, frame, Views, dict or list
             The training samples (n_samples, n_features), several tables of them, or distances.
         y : array or sparse matrix
-            The 0/1 label matrix (n_samples, n_labels), or a vector of classes.
+            The 0/1 label matrix (n_samples, n_labels), label sets, or a vector of classes.
 
         Returns
         -------

@@ -1,7 +1,7 @@
 """MDDM, multi-label dimensionality reduction via dependence maximisation (Zhang and Zhou 2010)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -20,7 +20,8 @@ from eigenlabel.inputs.parameters import (
 from eigenlabel.labels.similarity import CORRELATIONS, correlated_labels
 from eigenlabel.linalg._types import Bools, Floats, Matrix
 from eigenlabel.linalg.directions import Directions, complement
-from eigenlabel.linalg.factors.base import Factor
+from eigenlabel.linalg.factors.base import Factor, SampleFactor
+from eigenlabel.linalg.numerics import fix_signs
 from eigenlabel.linalg.operators import CentredOperator
 
 
@@ -78,15 +79,18 @@ class MDDM(LabelProjection):
     kernel_params : dict or None, default=None
         Keyword arguments of a callable kernel.
     label_kernel : str or array-like, default="linear"
-        The similarity of labels: "linear" (B = I), "rbf" or "cosine" between label columns of unit
-        length, "conditional", "shrunk", a matrix B of shape (n_labels, n_labels), or the matrix L
-        of shape (n_samples, n_samples).
+        The similarity of labels: "linear" (B = I), "rbf" between the 0/1 columns of labels as in
+        the paper, "rbf_unit" or "cosine" between columns of unit length, "conditional", "shrunk",
+        a matrix B of shape (n_labels, n_labels), or the matrix L of shape (n_samples, n_samples).
     label_gamma : float, default=1.0
-        Bandwidth of ``label_kernel="rbf"``, at least 0.
+        Bandwidth of "rbf" and "rbf_unit", at least 0. For "rbf" the squared distance of two labels
+        is the number of samples in which they differ, so that values above 1 / n_samples make B
+        nearly the identity matrix.
     complement : bool, default=False
         Whether to add random directions, orthogonal to the others, if the labels determine fewer
-        than ``n_components`` (footnote 4 of the paper). It needs ``n_components`` and
-        ``kernel="linear"``.
+        than ``n_components`` (footnote 4 of the paper). It needs ``n_components``. With a kernel
+        they are directions of the span of the training samples in its feature space, at most
+        ``n_samples - 1``, which take an eigendecomposition of the kernel matrix.
     random_state : int, RandomState instance or None, default=None
         Determines the random directions of ``complement=True``.
 
@@ -166,8 +170,8 @@ class MDDM(LabelProjection):
     def _check_parameters(self) -> None:
         check_parameters(self)
         check_random_state(self.random_state)
-        if self.complement and (self.n_components is None or self.kernel != "linear"):
-            raise ValueError("complement=True needs n_components and kernel='linear'.")
+        if self.complement and self.n_components is None:
+            raise ValueError("complement=True needs n_components.")
 
     def _label_factor(self, Y: Bools) -> Floats:
         return correlated_labels(Y, self.label_kernel, self.label_gamma)
@@ -188,7 +192,28 @@ class MDDM(LabelProjection):
         super()._store(found, factor, X)
         self.hsic_ = float(found.eigenvalues[: self.n_components_].sum()) / (X.shape[0] - 1) ** 2
         if self.complement and self.n_components is not None:
-            self._add_random_directions(X, self.n_components)
+            if self._kernel.linear:
+                self._add_random_directions(X, self.n_components)
+            elif factor is not None:
+                self._add_kernel_directions(found, factor, X.dtype)
+
+    def _add_kernel_directions(self, found: Directions, factor: Factor, dtype: Any) -> None:
+        """Add directions of the feature space, in coordinates Z of the span of the samples.
+
+        Coefficients c stand for the direction with coordinates ``Z'c``.
+        """
+        space = cast(SampleFactor, factor).row_space()
+        Z, r = space.data(), self.n_components_
+        count = min(self.n_components or 0, len(space.values))
+        if r >= count:
+            return
+        rng = check_random_state(self.random_state)
+        P = Z.T @ fix_signs(found.coefficients[:, :r])
+        P = complement(CentredOperator(Z, centre=False), P, count, self._constraint(), rng)
+        added = factor.export(space.lift(P[:, r:]))
+        self.dual_coef_ = np.hstack([self.dual_coef_, added.astype(dtype)])
+        self._offset = np.concatenate([self._offset, (factor.origin @ added).astype(dtype)])
+        self.n_components_ = P.shape[1]
 
     def _add_random_directions(self, X: Matrix, wanted: int) -> None:
         """Add directions, orthonormal in the inner product of the constraint."""

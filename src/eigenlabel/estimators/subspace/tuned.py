@@ -302,8 +302,9 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
             The samples, or their kernel matrix (n_samples, n_samples) if the kernel is
             precomputed.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            A 0/1 label matrix, or a vector of classes. NaN in a matrix (also None and pandas' NA;
-            stored NaN in a sparse one) marks a label that is not observed on a sample.
+            A 0/1 label matrix, a list of label sets (None if they are not observed), or a vector of
+            classes. NaN in a matrix (also None and pandas' NA; stored NaN in a sparse one) marks a
+            label that is not observed on a sample.
         sample_weight : array-like of shape (n_samples,), default=None
             A weight of k counts like k copies of the sample: in the fit, in the thresholds, and in
             the scoring if the scorer accepts weights.

@@ -299,6 +299,7 @@ class ReducedSystem:
         self.reduction = tridiagonalise(A, overwrite=True)
         self.R = self.reduction.rotate(B)
         self._special: dict[float, Floats] = {}
+        self._left_out: dict[float, tuple[Floats, Floats]] = {}
         doubtful = [s for s in shifts if s <= SAFE * bound]
         if doubtful:
             extremes = self.reduction.extremes()
@@ -342,6 +343,7 @@ class ReducedSystem:
             some = kept(lam, tolerance, s)
             inverse = np.divide(1.0, lam + s, out=np.zeros_like(lam), where=some)
             found[s] = np.asarray(Q @ (inverse[:, None] * coordinates))
+            self._left_out[s] = lam[~some], coordinates[~some]
         return found
 
     def drop_rotation(self) -> None:
@@ -351,6 +353,18 @@ class ReducedSystem:
     def is_special(self, shift: float) -> bool:
         """Return whether a shift was too small for a tridiagonal solve."""
         return shift in self._special
+
+    def leaves_out(self, shift: float) -> bool:
+        """Return whether a shift was solved by eigenvectors, some of which may be left out."""
+        return shift in self._left_out
+
+    def left_out(self, shift: float) -> tuple[Floats, Floats]:
+        """Return the eigenvalues (t,) that a shift leaves out, and N'R (t, k) of their vectors N.
+
+        There are none if the shift is solved with all of them.
+        """
+        nothing = np.zeros(0), np.zeros((0, self.R.shape[1]))
+        return self._left_out.get(shift, nothing)
 
     def solve(self, shifts: Sequence[float]) -> Floats:
         """Return the rotated solutions (p, shifts, k) for some of the finite shifts."""

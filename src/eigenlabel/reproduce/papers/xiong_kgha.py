@@ -3,7 +3,8 @@
 "Multi-label learning with kernel generalized homogeneity analysis". Methods for several views:
 taggers of images (Tables 3 and 4) and methods on protein networks (Tables 6 and 7). The paper's
 eight image features and protein kernels are not public in full, so the comparison is repeated on
-other data, with the same effort for each method: nine candidates, four folds. The ranges of the
+other data, with the same effort for each method: nine candidates, four folds. Only "KGHA-eq31", the
+method as printed, has the 25 candidates of the paper (Section 7.1). The ranges of the
 candidates were chosen by looking at one split of debtags, yeast and, in part, Corel5K, for KGHA and
 for the other methods alike; they are not blind choices.
 """
@@ -33,10 +34,11 @@ from eigenlabel.thresholds import Top
 CITATION = "Xiong, Szedmak, Piater"
 FIVE = Top(5)  # labels for each sample, Section 7.1
 FOLDS = 4
-REGRESSION = {"n_components": 1.0, "trade_off": 0.0, "label_ridge": 0.0}
+REGRESSION: dict[str, Any] = {"n_components": 1.0, "trade_off": 0.0, "label_ridge": 0.0}
 
 # Nine candidates for each method.
 AGREEMENT_GRID = {"trade_off": (0.01, 0.1, 1.0), "ridge": (0.1, 1.0, 10.0)}
+PUBLISHED_GRID = {name: tuple(10.0**k for k in range(-5, 0)) for name in ("trade_off", "ridge")}
 LINEAR_AGREEMENT_GRID = {"trade_off": (0.01, 0.1, 1.0), "ridge": (0.1, 1.0, 100.0)}
 RIDGE_GRID = {"ridge": tuple(10.0 ** np.arange(-3, 1.5, 0.5))}
 LINEAR_RIDGE_GRID = {"ridge": tuple(10.0 ** np.arange(-4, 5))}
@@ -48,14 +50,17 @@ FIELDS_GRID = {"smoothness": (0.1, 1.0, 10.0), "n_neighbors": (5, 10, 20)}
 WALKS_GRID = {"alpha": (0.2, 0.5, 0.8), "n_neighbors": (5, 10, 20)}
 
 
-def _recipe(make: Callable[..., Any], about: str, grid: Mapping[str, Any], **fixed: Any) -> Recipe:
+def _recipe(
+    make: Callable[..., Any], about: str, grid: Mapping[str, Any], revision: int = 1, **fixed: Any
+) -> Recipe:
     """Describe a method that assigns five labels to each sample.
 
     Methods are tuned by their scores, because label sets of a fixed size depend little on the
     parameters, and not at all if they contain every label.
     """
     about = f"{about}; tuned, five labels a sample"
-    return Recipe(partial(make, threshold=FIVE, **fixed), about, grid, FOLDS, "average_precision")
+    made = partial(make, threshold=FIVE, **fixed)
+    return Recipe(made, about, grid, FOLDS, "average_precision", revision)
 
 
 _kgha = partial(KGHA, random_state=0)
@@ -69,10 +74,17 @@ METHODS = {
     ),
     "KGHA-eq31": _recipe(
         _kgha,
-        "KGHA as printed: decoded by Eq. 31, without intercepts",
-        AGREEMENT_GRID,
+        "KGHA as printed: decoded by Eq. 31, without intercepts, the paper's candidates",
+        PUBLISHED_GRID,
+        revision=2,
         decoding="pseudo-inverse",
         fit_intercept=False,
+    ),
+    "KGHA-eq31-intercept": _recipe(
+        _kgha,
+        "KGHA decoded by Eq. 31, with intercepts, the paper's candidates",
+        PUBLISHED_GRID,
+        decoding="pseudo-inverse",
     ),
     "L-HA": _recipe(_kgha, "KGHA with linear kernels", LINEAR_AGREEMENT_GRID, kernel="linear"),
     "r-MLR": _recipe(
@@ -184,6 +196,7 @@ def _named(*names: str) -> tuple[Method, ...]:
     return tuple(Method(name) for name in names)
 
 
+AS_PRINTED = ("KGHA-eq31", "KGHA-eq31-intercept")
 VARIANTS = ("KGHA-d", "KGHA-r", "KGHA")
 TAGGERS = _named("MBRM", "JEC", "TagProp", "FastTag", "r-MLR", "r-KMLR", "L-HA", *VARIANTS)
 ON_NETWORKS = _named("SW", "GRF-MK", "PfunBG-MK", "TMEC", "r-KMLR", *VARIANTS)
@@ -230,10 +243,10 @@ PAPER = Paper(
     contests=(
         _shares(3),
         _contest(
-            4, "KGHA and taggers", TAGGERS, "KGHA", _named("KGHA-eq31", "TagProp-ML", "TagProp-RK")
+            4, "KGHA and taggers", TAGGERS, "KGHA", _named(*AS_PRINTED, "TagProp-ML", "TagProp-RK")
         ),
         _shares(6),
-        _contest(7, "KGHA and methods on networks", ON_NETWORKS, "KGHA", _named("KGHA-eq31")),
+        _contest(7, "KGHA and methods on networks", ON_NETWORKS, "KGHA", _named(*AS_PRINTED)),
     ),
     figures=(
         _claims(

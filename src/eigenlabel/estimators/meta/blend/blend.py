@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
+import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import MetaEstimatorMixin
@@ -32,6 +33,7 @@ from eigenlabel.estimators.meta.blend.members import (
     reads_views,
 )
 from eigenlabel.estimators.meta.blend.task import BlendTask, join_views
+from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
 from eigenlabel.inputs.data import check_data, unmasked
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
@@ -54,11 +56,13 @@ from eigenlabel.inputs.sklearn_private import (
 from eigenlabel.inputs.views import Views, indexable, is_several
 from eigenlabel.labels.checks import blank, check_observed
 from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.labels.label_sets import read_labels
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.heldout import training_rows
 from eigenlabel.model_selection.routing import NO_GROUPS, make_router
 from eigenlabel.model_selection.search import store_calibration
 from eigenlabel.model_selection.splits import list_folds
+from eigenlabel.preprocessing import TablePreparation
 from eigenlabel.thresholds.base import Rule
 from eigenlabel.thresholds.calibration import Calibration
 from eigenlabel.thresholds.rules import check_readable, get_rule, top_labels, top_matrix
@@ -138,6 +142,9 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         The intercept b.
     member_calibrations_ : dict of str to Calibration
         The calibrations of the members.
+    preparation_ : TablePreparation or None
+        How texts and the columns of a frame became numbers; None if X contains numbers. A member
+        of the user gets the numbers, or the frame itself if it is a Pipeline.
     leaderboard_ : Leaderboard
         The held-out figures and the seconds of the blend and of every member, also of those that
         were dropped, failed, or were not fitted, with the reason. It prints as a table;
@@ -318,11 +325,13 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), frame or Views
-            The samples, or several tables of them.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), frame, texts or Views
+            The samples, or several tables of them. Texts, and frames with columns that are not
+            numbers or with missing values, are prepared by
+            :class:`eigenlabel.preprocessing.TablePreparation`.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            A 0/1 label matrix, or a vector of classes. NaN in a matrix marks a label that is not
-            observed on a sample.
+            A 0/1 label matrix, a list of label sets, or a vector of classes. NaN in a matrix marks
+            a label that is not observed on a sample.
         sample_weight : array-like of shape (n_samples,), default=None
             The sample weights, which count like numbers of copies: in members that accept them, in
             calibrations, weights, thresholds and figures. Samples of weight zero are left out.
@@ -339,6 +348,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         check_parameters(self)
         check_members(self.members)
         rule, budget = get_rule(self.threshold), Budget(self.time_budget)
+        y = read_labels(y)
         check_size(np.shape(y))
         split, routed = self._route({"sample_weight": sample_weight, "groups": groups, **params})
         data = self._check_training(X, y, sample_weight)
@@ -357,6 +367,16 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
 
     def _check_training(self, X: Any, y: Any, sample_weight: Any) -> Training:
         """Return the checked data; several tables are checked by their members."""
+        self.preparation_ = None
+        if needs_preparation(X):
+            self.preparation_ = TablePreparation()
+            features = self.preparation_.fit_transform(X)
+            for name in ("n_features_in_", "feature_names_in_"):
+                self.__dict__.pop(name, None)
+                if hasattr(self.preparation_, name):
+                    setattr(self, name, getattr(self.preparation_, name))
+            checked = check_training(SharedSubspaceClassifierCV(), features, y, sample_weight)
+            return _without_empty_classes(checked, y)
         if not is_several(X):
             return _without_empty_classes(check_training(self, X, y, sample_weight), y)
         views = Views(X)
@@ -382,7 +402,8 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         used, n = data.used, len(data.Y)
         check_enough(used)
         folds = list_folds(self.cv, data.X, y, split, data.codec, used)
-        given = indexable(X) if hasattr(X, "columns") or is_several(X) else data.X
+        frame = hasattr(X, "columns")
+        given = indexable(X) if frame or isinstance(data.X, Views) else data.X
         if data.codec.multilabel:
             target = blank(data.Y, data.observed)
             target = target.astype(int) if target.dtype == bool else target
@@ -396,6 +417,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         return BlendTask(
             X=part(data.X),
             given=part(given),
+            prepared=frame and self.preparation_ is not None,
             y=part(target),
             Y=part(data.Y),
             observed=part(data.observed),
@@ -439,12 +461,17 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
 
     def _member_log_odds(self, X: Any) -> Iterator[Floats]:
         """Yield the calibrated log-odds (n, m) of each member."""
-        several = is_several(X)
-        views = Views(X) if several else None
-        matrix = check_data(self, X, reset=False) if views is None else join_views(views)
+        several = self.preparation_ is None and is_several(X)
+        if self.preparation_ is not None:
+            matrix = self.preparation_.transform(X)
+        else:
+            matrix = join_views(Views(X)) if several else check_data(self, X, reset=False)
         given = indexable(X) if hasattr(X, "columns") or several else matrix
+        plain = given if self.preparation_ is None else matrix
         for name, member in self.members_.items():
-            part = given if name in self._given or reads_views(member) else matrix
+            part = matrix
+            if name in self._given or reads_views(member):
+                part = given if hasattr(member, "steps") else plain
             if part is None:
                 raise ValueError(
                     f"Member {name!r} needs every row of every table, and X lacks some: pass all "
@@ -498,6 +525,31 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         if hasattr(self, "calibration_"):
             values = self._codec.shape_probabilities(self.calibration_.probabilities(values))
         return top_matrix(top_labels(values, int(n_labels)), len(self.classes_))
+
+
+def needs_preparation(X: Any) -> bool:
+    """Return True for texts, and for frames with missing values or columns of anything but numbers.
+
+    An array of objects is not prepared: scikit-learn's contract demands an error.
+    """
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        frame: Any = nw.from_native(X, pass_through=True)
+        if not isinstance(frame, nw.DataFrame):
+            return False
+        columns = [frame.get_column(name) for name in frame.columns]
+        return any(not _holds_numbers(column) for column in columns)
+    if is_several(X):
+        return False
+    if isinstance(X, (list, tuple)) or getattr(X, "ndim", 0) == 1:
+        return len(X) > 0 and all(isinstance(text, str) for text in X)
+    return False
+
+
+def _holds_numbers(column: Any) -> bool:
+    """Return True if a column of a frame has a numeric type and no missing value."""
+    if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
+        return False
+    return not column.is_null().any() and not np.isnan(column.to_numpy().astype(float)).any()
 
 
 def _without_empty_classes(data: Training, y: Any) -> Training:

@@ -326,7 +326,8 @@ def _fit_given(candidate: Candidate, task: BlendTask) -> Member:
     params, note = task.params(candidate.name), ""
     if task.weights is not None and "sample_weight" not in params:
         note = "fitted without sample weights, which it does not accept"
-    return _cross_validate(estimator, task.given, task, params, note)
+    X = task.X if task.prepared and not hasattr(estimator, "steps") else task.given
+    return _cross_validate(estimator, X, task, params, note)
 
 
 def _takes_matrix(estimator: Any, task: BlendTask) -> bool:

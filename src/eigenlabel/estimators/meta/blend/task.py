@@ -97,6 +97,8 @@ class BlendTask:
         The samples, checked.
     given : array, sparse matrix, frame or Views
         The samples as the user passed them, for classifiers of the user.
+    prepared : bool
+        Whether X is a frame that was prepared, which only pipelines get as it is.
     y : array
         The labels as members get them: a 0/1 matrix with NaN where a label is not observed, or a
         vector of classes.
@@ -136,6 +138,7 @@ class BlendTask:
     n_jobs: int | None
     params: Callable[[str], dict[str, Any]]
     budget: Budget
+    prepared: bool = False
 
     @cached_property
     def matrix(self) -> Any:

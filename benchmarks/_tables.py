@@ -1,0 +1,69 @@
+"""Tables of Markdown become CSV files, which the pages of the site draw and link."""
+
+import csv
+import io
+import re
+from pathlib import Path
+
+FIGURE = re.compile(
+    r"(?P<mean>[-\d.e]+)(?: ± (?P<sd>[\d.e-]+))?(?: \((?P<runs>\d+) of \d+ runs\))?"
+)
+
+
+def write_parts(text: str, folder: Path) -> None:
+    """Write the tables below each heading of a text, and a list of them with their notes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = ["# The papers' tables and ours", "", "Written by `make bench`; do not edit.", ""]
+    for part in text.split("### ")[1:]:
+        name, _, body = part.partition("\n")
+        groups = _tables(body)
+        files = []
+        for k, (header, rows) in enumerate(groups.items(), start=1):
+            file = f"{name}.csv" if k == 1 else f"{name}-{k}.csv"
+            (folder / file).write_text(_csv(header, rows))
+            files.append(file)
+        title = next(line for line in body.splitlines() if line.strip())
+        notes = [line for line in body.splitlines() if line.startswith(("- note", "- missing"))]
+        lines += [f"## {name}", "", title, "", "Files: " + ", ".join(files) + ".", "", *notes, ""]
+    (folder / "README.md").write_text("\n".join(lines))
+
+
+def _tables(body: str) -> dict[tuple[str, ...], list[list[str]]]:
+    """Return the rows of all tables by their header; each row starts with the line before it."""
+    found: dict[tuple[str, ...], list[list[str]]] = {}
+    caption, header = "", None
+    for line in body.splitlines():
+        if not line.startswith("|"):
+            caption, header = (line.strip() or caption), None
+        elif header is None:
+            header = ("part", *_cells(line))
+            found.setdefault(header, [])
+        elif not set(line) <= set("|-"):
+            found[header].append([caption, *_cells(line)])
+    return found
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip().replace("\\|", "|") for cell in line.strip().strip("|").split("|")]
+
+
+def _csv(header: tuple[str, ...], rows: list[list[str]]) -> str:
+    """Return CSV; "0.5 ± 0.1 (6 of 30 runs)" becomes three columns, a constant caption none."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    start = 0 if len({row[0] for row in rows}) > 1 else 1
+    split = [j for j in range(start, len(header)) if any(" ± " in row[j] for row in rows)]
+    names: list[str] = []
+    for j in range(start, len(header)):
+        names += [header[j], f"{header[j]} sd", f"{header[j]} runs"] if j in split else [header[j]]
+    writer.writerow(names)
+    for row in rows:
+        cells: list[str] = []
+        for j in range(start, len(header)):
+            match = FIGURE.fullmatch(row[j]) if j in split else None
+            if match:
+                cells += [match["mean"], match["sd"] or "", match["runs"] or ""]
+            else:
+                cells += [row[j], "", ""] if j in split else [row[j]]
+        writer.writerow(cells)
+    return text.getvalue()

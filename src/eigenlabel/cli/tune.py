@@ -1,0 +1,150 @@
+"""``eigenlabel tune``: a shared-subspace model tuned on a data file, its bound and its page."""
+
+import argparse
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import make_pipeline
+
+from eigenlabel import SharedSubspaceClassifierCV, ThresholdedClassifier, thresholds
+from eigenlabel.cli.bounds import bound_section, describe, measure_bound, tuned_part
+from eigenlabel.cli.data_files import check_output, dense
+from eigenlabel.cli.fit_and_predict import add_fitting_options, print_fit, train
+from eigenlabel.cli.options import (
+    Command,
+    UsageError,
+    integers,
+    numbers,
+    positive,
+    risk,
+    seed,
+    share,
+)
+from eigenlabel.cli.pages import model_sections, write_page
+from eigenlabel.datasets import Dataset
+from eigenlabel.model_selection.scorers import COMPUTABLE
+from eigenlabel.persistence import SavedModel
+
+
+def _add_options(tune: argparse.ArgumentParser) -> None:
+    add_fitting_options(tune)
+    tune.add_argument("--report", metavar="PAGE", help="write an HTML page to this file")
+    tune.add_argument(
+        "--alphas", type=numbers, metavar="A,B,...", help="values of alpha (0,1e-6,...,1,inf)"
+    )
+    tune.add_argument(
+        "--betas", type=numbers, metavar="A,B,...", help="values of beta (0,1e-6,...,1)"
+    )
+    tune.add_argument(
+        "--dimensions",
+        type=integers,
+        metavar="R,S,...",
+        help="numbers of shared components (by default they follow the rule of the papers)",
+    )
+    tune.add_argument(
+        "--cv", type=positive, default=5, metavar="K", help="number of folds (default 5)"
+    )
+    tune.add_argument(
+        "--scoring",
+        choices=COMPUTABLE,
+        default="f1_macro",
+        metavar="METRIC",
+        help=f"the metric to optimise: {', '.join(COMPUTABLE)} (default f1_macro)",
+    )
+    decision = tune.add_mutually_exclusive_group()
+    decision.add_argument(
+        "--threshold",
+        default="mixed",
+        choices=(*thresholds.RULES, *thresholds.PROBABILITY_RULES),
+        help="rule of the decision thresholds (default mixed)",
+    )
+    bounds = "bound on new samples: recall=0.9, false_discovery=0.1 or precision=0.9"
+    decision.add_argument("--risk", type=risk, metavar="BOUND", help=bounds)
+    tune.add_argument(
+        "--risk-split",
+        type=share,
+        metavar="SHARE",
+        help="share of the samples, such as 0.3, that is kept aside for --risk, so that its bound "
+        "is exact; the model is fitted to the others (default: cross-validated probabilities of "
+        "all samples, with which it is approximate)",
+    )
+    tune.add_argument(
+        "--seed",
+        type=seed,
+        default=0,
+        help="seed of the samples that --risk-split keeps aside (default 0)",
+    )
+    tune.add_argument("--kernel", default="linear", help="linear, rbf, poly, ... (default linear)")
+    tune.add_argument(
+        "--gamma",
+        type=float,
+        help="coefficient of the rbf kernel (default 1 / (2 mean distance^2))",
+    )
+
+
+def _keep_aside(arguments: argparse.Namespace, prepare: Any, method: Any) -> Any:
+    """Return the preparation and the method, around which samples are kept aside for a bound."""
+    return ThresholdedClassifier(
+        make_pipeline(prepare, method),
+        strategy=arguments.risk,
+        calibration=None,  # the probabilities are those of the method
+        split=arguments.risk_split,
+        random_state=arguments.seed,
+    )
+
+
+def _tune(arguments: argparse.Namespace) -> None:
+    check_output(arguments.report, arguments.data, arguments.output)
+    if arguments.risk_split is not None and arguments.risk is None:
+        raise UsageError("--risk-split needs a bound: add --risk, such as --risk recall=0.9")
+    apart = arguments.risk_split is not None
+    model = SharedSubspaceClassifierCV(
+        arguments.alphas,
+        arguments.betas,
+        arguments.dimensions,
+        cv=arguments.cv,
+        scoring=arguments.scoring,
+        threshold=arguments.threshold if apart else arguments.risk or arguments.threshold,
+        kernel=arguments.kernel,
+        gamma=arguments.gamma,
+    )
+    assemble = partial(_keep_aside, arguments) if apart else make_pipeline
+    saved, data, seconds = train(arguments, model, assemble)
+    tuned = tuned_part(saved.model)
+    points = len(tuned.cv_results_["params"])
+    print(f"held-out {arguments.scoring}: {tuned.best_score_:.4f}, best of {points} grid points")
+    bound = measure_bound(saved.model, data.X, dense(data.Y))
+    if bound is not None:
+        print(describe(bound))
+    print_fit(saved, seconds, arguments.output)
+    if arguments.report:
+        shown = [] if bound is None else [bound_section(bound)]
+        used = _samples_used(saved, data)
+        write_page(
+            f"Tuned on {data.source}",
+            [*shown, *model_sections(tuned, used, seconds, saved)],
+            arguments.report,
+            arguments,
+            subtitle=f"{used.X.shape[0]} samples, {data.X.shape[1]} features, "
+            f"{data.Y.shape[1]} labels; held-out {arguments.scoring} {tuned.best_score_:.4f}",
+        )
+
+
+def _samples_used(saved: SavedModel, data: Dataset) -> Dataset:
+    """Return the samples that a model was fitted to, without those that were kept aside."""
+    aside = getattr(saved.model, "aside_", None)
+    if aside is None:
+        return data
+    return data.subset(samples=np.setdiff1d(np.arange(data.X.shape[0]), aside))
+
+
+TUNE = Command(
+    "tune",
+    "tune a shared-subspace model on a data file, and optionally write a page",
+    "Compute the exact cross-validated score of every alpha, beta and dimension "
+    "of a grid, and fit the best model with its thresholds. A page can show the scores and "
+    "the labels.",
+    _add_options,
+    _tune,
+)
