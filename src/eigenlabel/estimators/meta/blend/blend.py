@@ -349,7 +349,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         check_members(self.members)
         rule, budget = get_rule(self.threshold), Budget(self.time_budget)
         y = read_labels(y)
-        check_size(np.shape(y))
+        check_size(getattr(y, "shape", ()))  # before a sparse y becomes dense
         split, routed = self._route({"sample_weight": sample_weight, "groups": groups, **params})
         data = self._check_training(X, y, sample_weight)
         if data.codec.multilabel:
