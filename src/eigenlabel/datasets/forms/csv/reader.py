@@ -18,6 +18,7 @@ from eigenlabel.datasets.tables.columns import Column, RawTable, Words, holds_co
 from eigenlabel.datasets.tables.polars_and_pandas import (
     PandasCells,
     PolarsCells,
+    TableCells,
     find_engine,
 )
 from eigenlabel.linalg.machine import memory_limit
