@@ -12,7 +12,7 @@ from eigenlabel.datasets.tables.columns import CODE, Words, factorise
 PANIC = "PanicException"  # a failure inside of polars, which is not an Exception
 
 
-class Cells(Protocol):
+class TableCells(Protocol):
     """The cells of comma-separated text without its header.
 
     Attributes
