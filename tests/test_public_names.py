@@ -3,10 +3,15 @@
 ``python tests/test_public_names.py`` writes the list anew.
 """
 
+import ast
 import difflib
 import importlib
 import inspect
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 import eigenlabel
 
@@ -92,6 +97,33 @@ def test_public_names_and_signatures_are_those_of_the_list():
     assert not list(change), "\n".join(
         difflib.unified_diff(known, public_names(), "public_names.txt", "now", lineterm="", n=0)
     )
+
+
+def test_the_package_is_imported_without_what_it_consists_of():
+    """Names are imported when they are first used: an import takes milliseconds."""
+    code = "import sys, eigenlabel; print([m for m in ('numpy', 'sklearn') if m in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+def test_type_checkers_read_the_same_places_as_the_interpreter():
+    tree = ast.parse(Path(eigenlabel.__file__).read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    declared = {
+        alias.name: node.module.removeprefix("eigenlabel").removeprefix(".")
+        for node in block.body
+        for alias in node.names
+    }
+    modules = {name: "" for name, place in declared.items() if not place}
+    assert declared == eigenlabel._PLACES | modules
+    assert set(eigenlabel._PLACES) <= set(eigenlabel.__all__)
+    for name in modules:
+        assert inspect.ismodule(getattr(eigenlabel, name))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        eigenlabel.nothing  # noqa: B018
 
 
 if __name__ == "__main__":

@@ -123,3 +123,17 @@ def test_the_package_runs_as_a_module():
         check=True,
     )
     assert found.stdout == f"eigenlabel {__version__}\n"
+
+
+def test_a_warning_is_one_line_without_code(folder, tmp_path):
+    words = ["tune", folder / "train.arff", "-o", tmp_path / "m.skops", "--alphas", "1"]
+    words += ["--betas", "1", "--risk", "recall=1"]
+    run = subprocess.run(
+        [sys.executable, "-m", "eigenlabel", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stderr.startswith("eigenlabel: warning: No cut keeps recall=1")
+    assert run.stderr.count("\n") == 1
+    assert "SystemExit" not in run.stderr

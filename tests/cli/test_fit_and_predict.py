@@ -15,22 +15,6 @@ from eigenlabel.cli import main
 from eigenlabel.datasets import load, make_shared_subspace, save
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.persistence import load_model
-from eigenlabel.thresholds import RiskControl
-
-
-def test_tune_saves_the_model_that_it_describes(folder, capsys):
-    page = folder / "page.html"
-    words = ["--betas", "0.01,1", "--alphas", "0,1,inf", "--dimensions", "1,2", "--cv", 3]
-    words += ["-o", folder / "n.skops", "--report", page]
-    assert run_command("tune", folder / "train.arff", *words) == 0
-    out = capsys.readouterr().out
-    model = load_model(folder / "n.skops").model[-1]
-    assert f"held-out f1_macro: {model.best_score_:.4f}, best of 12 grid points" in out
-    assert f"alpha = {model.alpha_:g}, beta = {model.beta_:g}" in out
-    assert model.score_grid_.shape == (3, 2, 2)
-    text = page.read_text()
-    assert "label_3" in text
-    assert "http://" not in text.replace("http://www.w3.org", "")
 
 
 def test_evaluate_prints_every_metric(folder, tmp_path, capsys):
@@ -66,16 +50,6 @@ def test_a_table_of_texts_can_be_fitted_and_predicted(tmp_path, capsys):
     assert out[-3:] == ["sample,labels", "a,red|tool", "b,fruit"]
     assert run_command("evaluate", tmp_path / "m.skops", tmp_path / "new.csv") == 1
     assert "no labels to compare with" in capsys.readouterr().err
-
-
-def test_every_option_of_tune_reaches_the_model(folder, tmp_path):
-    words = ["--cv", 3, "--scoring", "f1_micro", "--threshold", "global", "--kernel", "rbf"]
-    words += ["--gamma", 0.25, "--betas", 0.1, "--prepare", "unit", "-o", tmp_path / "m.skops"]
-    assert run_command("tune", folder / "train.svm", *words) == 0
-    prepare, tuned = load_model(tmp_path / "m.skops").model
-    assert type(prepare).__name__ == "Normalizer"
-    found = (tuned.cv, tuned.scoring, tuned.threshold, tuned.kernel, tuned.gamma, tuned.betas)
-    assert found == (3, "f1_micro", "global", "rbf", 0.25, [0.1])
 
 
 def test_a_model_file_keeps_categories_and_columns(tmp_path, capsys, monkeypatch):
@@ -290,25 +264,3 @@ def test_an_id_column_with_repeats_or_fractions_is_a_feature(ids, tmp_path):
     assert data.sample_names is None
     new = load(id_table(tmp_path / "new.csv", [4, 5], labels=False), like=data)
     assert new.feature_names.tolist() == ["id", "x", "z"]
-
-
-def test_tune_keeps_a_bound_on_recall(folder, capsys):
-    words = ["--cv", 3, "--betas", "0.1", "--alphas", "1", "-o", folder / "r.skops"]
-    assert run_command("tune", folder / "train.arff", *words, "--risk", "recall=0.9") == 0
-    capsys.readouterr()
-    model = load_model(folder / "r.skops").model[-1]
-    assert model.threshold == RiskControl(recall=0.9)
-    assert len(set(model.thresholds_.tolist())) == 1  # one cut of the probabilities
-    data = load(folder / "train.arff")
-    found = load_model(folder / "r.skops").model.predict(data.X)
-    Y = data.Y.toarray() if hasattr(data.Y, "toarray") else data.Y
-    found = found.toarray() if hasattr(found, "toarray") else found
-    recalls = [row[truth > 0].mean() for row, truth in zip(found, Y, strict=True) if truth.any()]
-    assert np.mean(recalls) > 0.85  # of the training samples; the bound is about new ones
-
-
-@pytest.mark.parametrize("bound", ["recall", "recall=2", "recall=.9,precision=.9", "speed=1", ""])
-def test_a_bound_that_is_none_is_a_wrong_call(folder, bound, capsys):
-    words = ["tune", folder / "train.arff", "-o", folder / "x.skops", "--risk", bound]
-    assert run_command(*words) == 2
-    assert "such as recall=0.9" in capsys.readouterr().err

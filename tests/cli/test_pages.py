@@ -5,11 +5,14 @@ import dataclasses
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from eigenlabel import (
     MLkNN,
     SharedSubspaceClassifier,
     SharedSubspaceClassifierCV,
+    ThresholdedClassifier,
     __version__,
     metrics,
 )
@@ -22,6 +25,7 @@ from eigenlabel.cli.pages import (
 )
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.persistence import SavedModel
+from eigenlabel.thresholds import Costs
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +57,7 @@ def test_a_page_states_the_command_and_the_versions():
 def test_a_tuned_model_has_a_section_of_every_kind(data):
     tuned = SharedSubspaceClassifierCV([0, 1], [0.1], [2], cv=2).fit(data.X, data.Y)
     found = model_sections(tuned, data, 1.5)
-    model = ["label_map", "surface", "reliability", "threshold_curves", "resources"]
+    model = ["label_map", "surface", "reliability", "threshold_curves", "table", "resources"]
     assert kinds(found) == ["per_label", *model]
     saved = SavedModel(tuned, data.feature_names, data.label_names)
     assert kinds(model_sections(tuned, data, 1.5, saved)) == ["per_label", "label_details", *model]
@@ -65,7 +69,7 @@ def test_results_by_label_are_left_out_if_labels_are_unobserved(data):
     Y[0, 0] = np.nan
     tuned = SharedSubspaceClassifierCV([0, 1], [0.1], [2], cv=2).fit(data.X, Y)
     found = model_sections(tuned, dataclasses.replace(data, Y=Y), 1.5)
-    assert kinds(found) == ["surface", "text", "resources"]
+    assert kinds(found) == ["surface", "text", "table", "resources"]
 
 
 def test_an_evaluation_returns_metrics_and_sections(data):
@@ -122,3 +126,24 @@ def test_the_title_of_a_comparison_says_what_is_compared():
     assert comparison_title(few) == "Comparison of a and b on d"
     many = [record(str(m), 0, 0.5) for m in range(7)]
     assert comparison_title(many) == "Comparison of 7 methods on d"
+
+
+def test_the_rule_of_samples_kept_aside_decides(data):
+    inner = make_pipeline(
+        StandardScaler(), SharedSubspaceClassifierCV([0, 1], [0.1], [2], cv=2, threshold="f1")
+    )
+    model = ThresholdedClassifier(
+        inner, strategy=Costs(miss=9.0), calibration=None, split=0.3, random_state=0
+    ).fit(data.X, data.Y)
+    rest = np.setdiff1d(np.arange(120), model.aside_)
+    saved = SavedModel(model, data.feature_names, data.label_names)
+    tuned = model.estimator_[-1]
+    found = model_sections(tuned, data.subset(samples=rest), 1.5, saved)
+    P = tuned.calibration_.probabilities(tuned.oof_scores_)
+    counts = sorted((P > 0.1).sum(axis=0).tolist())
+    curves = next(section for section in found if section["kind"] == "threshold_curves")
+    assert sorted(curve["at"][0] for curve in curves["curves"]) == counts
+    per_label = next(section for section in found if section["kind"] == "per_label")
+    assert sorted(row[2] for row in per_label["rows"]) == counts
+    _, sections = evaluated(saved, data)
+    assert kinds(sections)[1:3] == ["label_map", "surface"]  # of the model inside

@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 import sklearn
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import KFold, check_cv
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.validation import validate_data
 
 from eigenlabel.inputs import sklearn_private as private
@@ -109,3 +110,25 @@ def test_only_frames_of_one_type_of_floats_take_the_short_way(monkeypatch):
         if isinstance(private.validate_samples(model, FRAMES[name], reset=False), str)
     ]
     assert long == ["two types", "nullable", "sparse"]
+
+
+def long_indices(X):
+    X = sp.csr_array(X)
+    return sp.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), X.shape)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("shape", [(40, 5), (15, 30)])
+@pytest.mark.parametrize("form", [np.ascontiguousarray, sp.csr_array, long_indices])
+def test_liblinear_without_checks_is_the_linear_svm(loss, shape, form, rng, capfd):
+    """The same calls with the same seed: nothing is added in another order."""
+    X, positive = rng.standard_normal(shape), rng.random(shape[0]) < 0.4
+    svm = LinearSVC(loss=loss, C=0.3, tol=1e-3, max_iter=500, fit_intercept=False, random_state=7)
+    svm.fit(X, np.where(positive, 1, -1))
+    settings = {"loss": loss, "C": 0.3, "tol": 1e-3, "max_iter": 500}
+    settings["seed"] = private.liblinear_seed(7)
+    private._liblinear.set_verbosity_wrap(1)  # LIBLINEAR prints if nobody asked it not to
+    w, n_iter = private.fit_liblinear(form(X), positive, **settings)
+    np.testing.assert_allclose(w, svm.coef_[0], rtol=1e-12)
+    assert n_iter == svm.n_iter_
+    assert capfd.readouterr().out == ""

@@ -16,9 +16,10 @@ from sklearn.svm import SVC, LinearSVC
 
 import eigenlabel as el
 from eigenlabel.estimators.subspace import many_labels
-from eigenlabel.inspection import explain
+from eigenlabel.inspection import explain, explain_label
 from eigenlabel.inspection.explaining import largest
-from eigenlabel.thresholds import Rule
+from eigenlabel.inspection.explanation import headline
+from eigenlabel.thresholds import Costs, Rule
 from explained import DENSE, MODELS, assert_adds_up, expected_scores, make_data, total
 
 
@@ -338,3 +339,22 @@ def test_log_odds_are_those_of_the_probabilities(data):
     found = explain(model, X[:5])
     assert found.scale == "log-odds"
     np.testing.assert_allclose(found.score, expected_scores(model, X[:5], found), rtol=1e-9)
+
+
+def test_thresholds_of_probabilities_are_not_those_of_scores(data):
+    X, Y = data
+    model = el.SharedSubspaceClassifierCV([0.1], [0.1], 2, threshold=Costs(miss=3.0)).fit(X, Y)
+    found = explain(model, X[:5])
+    assert found.threshold_of == "probability"
+    np.testing.assert_array_equal(found.threshold, [0.25] * Y.shape[1])
+    np.testing.assert_array_equal(found.probability > 0.25, found.predicted)
+    assert found.to_dict()["samples"][0]["labels"][0]["threshold_of"] == "probability"
+    line = headline(found, 0, 0)
+    assert f"probability {found.probability[0, 0]:.3f}, threshold 0.250" in line
+    wrapped = el.ThresholdedClassifier(model, strategy=Costs(miss=3.0), calibration=None).fit(X, Y)
+    assert explain(wrapped, X[:5]).threshold_of == "probability"
+    label = explain_label(model, 0)
+    assert label.threshold_of == label.to_dict()["threshold_of"] == "probability"
+    assert "threshold of the probability: +0.25" in str(label)
+    best = el.SharedSubspaceClassifierCV([0.1], [0.1], 2, threshold="expected_f1").fit(X, Y)
+    assert np.isnan(explain(best, X[:5]).threshold).all()  # no comparison decides

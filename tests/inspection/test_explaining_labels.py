@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 import eigenlabel as el
 from eigenlabel.estimators.subspace import many_labels
-from eigenlabel.inspection import Confusion, explain_label
+from eigenlabel.inspection import Confusion, explain, explain_label
 from eigenlabel.thresholds import Costs
 from explained import DENSE, MODELS, make_data
 
@@ -203,3 +203,15 @@ def test_confused_labels_of_a_rule_on_probabilities(data):
     found = explain_label(model, 1, Y=Y).confused
     naive = naive_confusions(Y.astype(float), decided, 1)
     assert {c.label: (c.missed, c.instead) for c in found} == naive
+
+
+def test_columns_without_names_are_called_as_in_explanations_of_samples():
+    texts = ["red apple", "green apple", "red car", "fast car"] * 5
+    Y = np.array([[1, 0], [1, 0], [0, 1], [0, 1]] * 5)
+    model = make_pipeline(HashingVectorizer(n_features=32), el.SharedSubspaceClassifier())
+    model.fit(texts, Y)
+    label = explain_label(model, 0, n_top=1)
+    sample = explain(model, ["apple"], labels=0, n_top=1)
+    assert label.speaks_for[0][0] == sample.names[0, 0, 0]
+    assert label.notes == sample.notes
+    assert label.speaks_for[0][0].startswith("hashingvectorizer")

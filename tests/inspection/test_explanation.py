@@ -1,6 +1,7 @@
 """Explanations as text, HTML, dictionaries and frames: complete, escaped, and adding up."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import eigenlabel as el
 from eigenlabel.inspection import explain
 from eigenlabel.inspection.explanation import find, label_rows, number, origin, sum_rows
 from explained import make_data, total
-from pages import NASTY
+from pages import NASTY, Reader
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +95,24 @@ def test_html_is_escaped(found):
     assert "<script" not in html
     assert "&lt;script&gt;" in html
     assert html.count("<table>") == html.count("</table>") > 0
+
+
+def test_every_name_and_note_in_html_is_escaped(data):
+    X, Y = data
+    model = el.SharedSubspaceClassifierCV([0.1], [0.1], 2).fit(X, Y)
+    found = explain(
+        model,
+        X[:1],
+        feature_names=[f"<i{k}>" for k in range(X.shape[1])],
+        label_names=[f"<b{k}>" for k in range(4)],
+        sample_names=["<u>"],
+    )
+    html = replace(found, notes=("<s>",))._repr_html_()
+    reader = Reader(html)
+    tags = {"div", "h4", "p", "b", "table", "tr", "td", "th", "small"}
+    assert {tag for tag, _ in reader.tags} <= tags
+    for name in ("<i1>", "<b1>", "<u>", "<s>"):
+        assert name in "".join(reader.text)
 
 
 def test_text_shows_predicted_labels_and_the_sum(data):

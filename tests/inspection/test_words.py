@@ -64,6 +64,8 @@ def test_html_is_escaped():
     assert "<b" not in html
     assert 'title="+0.5">apple</mark> &amp; <mark' in html
     assert MarkedText("", "plain", ()).to_html() == "plain"
+    token = MarkedText("", "a <b>", (Span(2, 5, 0.5),)).to_html()  # a tokeniser may keep brackets
+    assert token.endswith(">&lt;b&gt;</mark>")
 
 
 def test_a_span_that_contributes_nothing_is_not_marked():

@@ -66,3 +66,12 @@ def test_the_first_of_the_largest_counts():
     np.testing.assert_array_equal(first_largest(values), [1, 0])
     assert first_largest(np.array([np.nan, np.nan])) == 0
     np.testing.assert_array_equal(first_highest(np.array([[0.1, 0.9, 0.9 + 1e-16]])), [1])
+
+
+def test_bounds_of_some_rows_are_those_of_all(rng):
+    values = rng.random((4, 3))
+    rows = np.array([2, 0])
+    for rounding in (Rounding(rng.random((4, 1)), 0.1, rng.random((4, 1))), Rounding(0.2, 0.1)):
+        np.testing.assert_array_equal(
+            rounding.some(rows).at(values[rows]), rounding.at(values)[rows]
+        )

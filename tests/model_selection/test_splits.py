@@ -9,6 +9,7 @@ from eigenlabel.model_selection.splits import (
     MultilabelStratifiedKFold,
     MultilabelStratifiedShuffleSplit,
     _cover_training,
+    draw_aside,
 )
 
 
@@ -261,3 +262,23 @@ def test_without_a_test_size_the_rest_is_tested():
     Y = np.eye(4, dtype=int).repeat(5, axis=0)
     train, test = next(MultilabelStratifiedShuffleSplit(1, train_size=8).split(Y, Y))
     assert (len(train), len(test)) == (8, 12)
+
+
+def test_every_sample_is_as_likely_to_be_kept_aside():
+    counts = np.zeros(10)
+    for seed in range(600):
+        rest, aside = draw_aside(10, 0.25, seed)
+        assert len(aside) == 3  # rounded up
+        np.testing.assert_array_equal(np.sort(np.append(rest, aside)), np.arange(10))
+        counts[aside] += 1
+    # A count has mean 180 and deviation sqrt(600 0.3 0.7) = 11.2.
+    assert (np.abs(counts - 180) < 4 * 11.3).all()
+
+
+def test_shares_that_are_whole_numbers_are_not_rounded_up():
+    assert len(draw_aside(10, 0.1 * 3, 0)[1]) == 3  # 0.30000000000000004 * 10
+
+
+def test_groups_that_leave_nothing_to_fit_to_raise_an_error():
+    with pytest.raises(ValueError, match="keeps 1 of 1 groups aside"):
+        draw_aside(10, 0.5, 0, np.zeros(10))

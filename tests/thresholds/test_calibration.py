@@ -147,7 +147,32 @@ def test_few_samples(scores, Y, method):
 
 def test_one_sample_has_smoothed_probabilities():
     P = fit_calibration([[0.3]], [[1]]).probabilities([[0.3]])
-    assert P[0, 0] == pytest.approx((1 + 2 * (2 / 3)) / 3)
+    assert P[0, 0] == pytest.approx(0.25 + 0.5 * (1 + 2 * (2 / 3)) / 3)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_never_happened_is_not_impossible(method, rng):
+    n = 1000
+    scores = np.column_stack([np.full(n, -1.0), *rng.uniform(-1, 1, (3, n))])
+    Y = np.column_stack([np.zeros(n), scores[:, 1:] > 0.3]).astype(int)  # separable labels
+    calibration = fit_calibration(scores, Y, method=method)
+    assert calibration.floor == pytest.approx(0.5 / (4 * n + 1))
+    P = calibration.probabilities(np.linspace([-50] * 4, [50] * 4, 500))
+    assert P.min() >= calibration.floor
+    assert P.max() <= 1 - calibration.floor
+    assert (np.diff(P, axis=0) >= 0).all()
+    assert P[250, 0] < 0.01  # the label without positives
+
+
+def test_the_floor_counts_the_cells_that_are_fitted_to(rng):
+    scores, Y, _ = draw(rng, 100, np.full(4, 2.0), np.full(4, -1.0))
+    weights = np.repeat([0.0, 2.0], 50)
+    hidden = Y.astype(float)
+    hidden[:, 0] = np.nan
+    floor = fit_calibration(scores, hidden, weights).floor
+    assert floor == pytest.approx(0.5 / (3 * 100 + 1))  # 50 samples that count twice
+    streamed = Calibrator(4).add(scores, hidden, weights).fit().floor
+    assert streamed == pytest.approx(floor)
 
 
 def test_an_outlier_changes_little(rng):

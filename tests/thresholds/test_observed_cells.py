@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eigenlabel import metrics
-from eigenlabel.thresholds import RULES, Mixed, Top, Zero, get_rule
+from eigenlabel.thresholds import RULES, Between, Mixed, Top, Zero, get_rule
 
 
 def blank(Y, M):
@@ -82,3 +82,21 @@ def test_cells_that_are_not_observed_are_not_positives(rng):
 def test_a_rule_without_cuts_knows_what_is_never_observed(table):
     Y, scores = table
     np.testing.assert_array_equal(Zero().fit(scores, Y), [0, 0, 0, np.inf, 0, 0])
+
+
+@pytest.mark.parametrize("rule", [Top(2), Between(2, 3), Between(2), Between(0, 2)])
+def test_rules_that_rank_labels_leave_out_what_is_never_observed(table, rule):
+    Y, scores = table
+    P = 1 / (1 + np.exp(-scores))
+    known = [0, 1, 2, 4, 5]
+    found = rule.decide(P, rule.fit(P, Y))
+    assert not found[:, 3].any()
+    expected = rule.decide(P[:, known], rule.fit(P[:, known], Y[:, known]))
+    np.testing.assert_array_equal(found[:, known], expected)
+
+
+@pytest.mark.filterwarnings("ignore:Top")
+def test_all_observed_labels_may_be_fewer_than_wanted(table):
+    Y, scores = table
+    found = Top(9).decide(scores, Top(9).fit(scores, Y))
+    np.testing.assert_array_equal(found, np.tile(np.arange(6) != 3, (len(Y), 1)))

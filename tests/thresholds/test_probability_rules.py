@@ -145,8 +145,11 @@ def test_labels_that_are_never_observed_have_infinite_thresholds(rule):
     known = [0, 2, 3]
     assert thresholds[1] == np.inf
     np.testing.assert_array_equal(thresholds[known], rule.fit(P, Y)[known])
-    if not isinstance(rule, Between):
-        assert not rule.decide(P, thresholds)[:, 1].any()
+    decided = rule.decide(P, thresholds)
+    assert not decided[:, 1].any()
+    if isinstance(rule, Between):  # as if the label did not exist
+        plain = rule.decide(P[:, known], rule.fit(P[:, known], Y[:, known]))
+        np.testing.assert_array_equal(decided[:, known], plain)
 
 
 def test_rules_by_name():

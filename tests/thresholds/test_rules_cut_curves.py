@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from eigenlabel.thresholds import rules
 from eigenlabel.thresholds.rules import CutCurves, cut_thresholds
 
 
@@ -25,6 +26,16 @@ def test_candidates_count_what_lies_above_each_positive(rng, weighted, tied):
             assert curves.count[g, c] == above.sum()
             assert curves.predicted[g, c] == pytest.approx(each[above].sum())
             assert curves.hits[g, c] == pytest.approx(each[above & truth[j]].sum())
+
+
+@pytest.mark.parametrize("numbers", [1, 30])
+def test_curves_of_few_labels_at_a_time_are_the_same(numbers, rng, monkeypatch):
+    scores, truth = rng.standard_normal((2, 5, 12)), rng.random((5, 12)) < 0.4
+    whole = CutCurves(scores, truth)
+    monkeypatch.setattr(rules, "CACHED", numbers)
+    parts = CutCurves(scores, truth)
+    np.testing.assert_array_equal(whole.sorted, parts.sorted)
+    np.testing.assert_array_equal(whole.count, parts.count)
 
 
 def test_the_lowest_of_the_best_cuts_wins_and_empty_labels_are_never_predicted():

@@ -2,7 +2,9 @@
 
 import argparse
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from eigenlabel import __version__
 from eigenlabel.cli import (
@@ -14,6 +16,7 @@ from eigenlabel.cli import (
     fit_and_predict,
     report,
     reproduce,
+    tune,
 )
 from eigenlabel.cli.exit_codes import FAILURES, SUCCESS, exit_code
 from eigenlabel.cli.options import Parser
@@ -21,7 +24,7 @@ from eigenlabel.cli.options import Parser
 COMMANDS = (
     demo.DEMO,
     fit_and_predict.FIT,
-    fit_and_predict.TUNE,
+    tune.TUNE,
     fit_and_predict.PREDICT,
     fit_and_predict.EVALUATE,
     explain.EXPLAIN,
@@ -57,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     parsed = argparse.Namespace()
+    usual, warnings.formatwarning = warnings.formatwarning, _format_warning
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         parsed = _parser(words).parse_args(words)
@@ -65,4 +69,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except (SystemExit, KeyboardInterrupt, *FAILURES) as error:
         return exit_code(error, parsed)
+    finally:
+        warnings.formatwarning = usual
     return SUCCESS
+
+
+def _format_warning(message: Warning | str, *_: Any, **__: Any) -> str:
+    """Return a warning as a line, without the place in the code that it comes from."""
+    return f"eigenlabel: warning: {message}\n"

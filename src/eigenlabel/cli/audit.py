@@ -7,7 +7,6 @@ import time
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.pipeline import make_pipeline
 
 from eigenlabel import SharedSubspaceClassifierCV, report
@@ -18,21 +17,27 @@ from eigenlabel.cli.data_files import (
     read_data,
     reader_options,
 )
+from eigenlabel.cli.label_errors import (
+    EXPLANATION,
+    ON_PAGE,
+    count_issues,
+    find_issues,
+    first_rows,
+    given_labels,
+    issues_table,
+)
 from eigenlabel.cli.messages import print_notes
 from eigenlabel.cli.options import Command, positive
 from eigenlabel.cli.pages import about
 from eigenlabel.cli.tables import format_table
-from eigenlabel.datasets import DataError, Dataset
+from eigenlabel.datasets import DataError
 from eigenlabel.datasets.files.atomic import writing
 from eigenlabel.inputs.progress import watched
-from eigenlabel.inspection import LabelIssues, find_label_issues
-from eigenlabel.linalg._types import Floats, Ints, Matrix
+from eigenlabel.inspection import LabelIssues
 from eigenlabel.linalg.machine import peak_memory
 from eigenlabel.preprocessing import PREPARATIONS, make_preparation
-from eigenlabel.thresholds import held_out_probabilities
 
-PRINTED, ON_PAGE, LABELS_ON_PAGE = 10, 50, 300  # rows of a table
-NAMES = 300  # characters of the given labels of a sample
+PRINTED, LABELS_ON_PAGE = 10, 300  # rows of a table
 WRITTEN = ("sample", "label", "kind", "given", "suggested", "score", "probability")
 
 
@@ -78,7 +83,7 @@ def _audit(arguments: argparse.Namespace) -> None:
     prepare = make_preparation(arguments.prepare, data.X, **data.layout)
     with watched():
         model = make_pipeline(prepare, SharedSubspaceClassifierCV(cv=arguments.cv)).fit(data.X, Y)
-    issues = _find(model[-1].oof_scores_, Y, data)
+    issues = find_issues(model[-1].oof_scores_, Y, data)
     seconds = time.perf_counter() - start
     _write(issues, arguments.output, arguments.rows)
     _print(issues)
@@ -88,22 +93,10 @@ def _audit(arguments: argparse.Namespace) -> None:
         page = report.page(
             f"Labels of {data.source}",
             _sections(issues, seconds),
-            subtitle=_found(issues),
+            subtitle=count_issues(issues),
             about=about(arguments),
         )
         print(f"page: {report.write(page, arguments.report)}")
-
-
-def _find(scores: Floats, Y: Any, data: Dataset) -> LabelIssues:
-    """Return the issues among the samples that have a held-out score."""
-    rows = np.flatnonzero(np.isfinite(scores).all(axis=1))
-    names = rows if data.sample_names is None else np.asarray(data.sample_names)[rows]
-    return find_label_issues(
-        Y[rows],
-        held_out_probabilities(scores[rows], Y[rows]),
-        label_names=data.label_names,
-        sample_names=names,
-    )
 
 
 def _write(issues: LabelIssues, path: str, rows: int) -> None:
@@ -117,19 +110,8 @@ def _write(issues: LabelIssues, path: str, rows: int) -> None:
             out.writerow([f"{v:.6g}" if isinstance(v, float) else v for v in row])
 
 
-def _found(issues: LabelIssues) -> str:
-    """Return how many errors are expected and suggested, in words."""
-    missing, wrong = issues.label_missing.sum(), issues.label_wrong.sum()
-    likely = issues.suggested()
-    counts = [len(likely.of_kind(kind)) for kind in ("missing", "wrong")]
-    return (
-        f"about {missing:.0f} missing and {wrong:.0f} wrong labels are expected; "
-        f"{counts[0]} missing and {counts[1]} wrong ones have a score of at least 0.5"
-    )
-
-
 def _print(issues: LabelIssues) -> None:
-    print(f"\n{_found(issues)}\n")
+    print(f"\n{count_issues(issues)}\n")
     for name, header, rows in (
         ("cell", ("sample", "label", "kind", "score", "probability"), PRINTED),
         ("label", ("label", "missing", "wrong"), PRINTED // 2),
@@ -146,62 +128,24 @@ def _sections(issues: LabelIssues, seconds: float) -> list[dict[str, Any]]:
     order = np.argsort(-issues.sample_scores, kind="stable")[:ON_PAGE]
     return [
         report.text("How to read this page", EXPLANATION),
-        _cells("Labels that may be missing", issues.of_kind("missing")),
-        _cells("Labels that may be wrong", issues.of_kind("wrong")),
+        issues_table("Labels that may be missing", issues.of_kind("missing")),
+        issues_table("Labels that may be wrong", issues.of_kind("wrong")),
         report.table(
             "By label",
             ["label", "missing", "wrong", "share"],
-            _rows(LABELS_ON_PAGE, *(labels[k] for k in ("label", "missing", "wrong", "score"))),
+            first_rows(
+                LABELS_ON_PAGE, *(labels[k] for k in ("label", "missing", "wrong", "score"))
+            ),
             note="Expected numbers of errors, and their share of all samples.",
         ),
         report.table(
             "By sample",
             ["sample", "score", "given labels"],
-            _rows(ON_PAGE, samples["sample"], samples["score"], _given_labels(issues, order)),
+            first_rows(ON_PAGE, samples["sample"], samples["score"], given_labels(issues, order)),
             note="The score estimates the probability that at least one label is an error.",
         ),
         report.resources([("tune, fit and audit", seconds, peak_memory())]),
     ]
-
-
-EXPLANATION = [
-    "Each label of each sample was predicted by a model that was fitted without this sample, and "
-    "from the other labels of the sample. A label that is not given may be missing if both speak "
-    "for it. A given label may be wrong if both speak against it.",
-    "The score estimates the probability that the given label is an error. The column "
-    '"probability" is that of the label by the model alone, "with other labels" takes the other '
-    "labels of the sample into account. No label was changed.",
-]
-
-
-def _cells(title: str, issues: LabelIssues) -> dict[str, Any]:
-    """Return a table of the most suspicious cells."""
-    columns = issues.columns()
-    given = _given_labels(issues, issues.samples[:ON_PAGE])
-    cells = (columns[key] for key in ("sample", "label", "score", "probability", "combined"))
-    return report.table(
-        title,
-        ["sample", "label", "score", "probability", "with other labels", "given labels"],
-        _rows(ON_PAGE, *cells, given),
-        note=f"The first {ON_PAGE} of them." if len(issues) > ON_PAGE else "",
-    )
-
-
-def _rows(count: int, first: Any, *columns: Any) -> list[list[Any]]:
-    """Return the first rows of a table from its columns; the first column holds names."""
-    names = map(str, np.asarray(first)[:count].tolist())  # the name of a sample may be its number
-    listed = (np.asarray(column)[:count].tolist() for column in columns)
-    return [list(row) for row in zip(names, *listed, strict=True)]
-
-
-def _given_labels(issues: LabelIssues, samples: Ints) -> list[str]:
-    """Return the names of the labels that samples are given, as one text for each sample."""
-    Y: Matrix = issues.Y
-    sparse = sp.issparse(Y)
-    rows = Y[samples].toarray() if sparse else np.asarray(Y)[samples]
-    names = np.asarray(issues.label_names)
-    texts = (", ".join(names[np.flatnonzero(row == 1)].tolist()) for row in rows)
-    return [text if len(text) <= NAMES else text[: NAMES - 1] + "…" for text in texts]
 
 
 AUDIT = Command(

@@ -1,15 +1,16 @@
-"""``eigenlabel fit``, ``tune``, ``predict`` and ``evaluate``: models from data files."""
+"""``eigenlabel fit``, ``predict`` and ``evaluate``: models from data files."""
 
 import argparse
 import json
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from eigenlabel import SharedSubspaceClassifierCV, catalogue, distributed, report, thresholds
+from eigenlabel import catalogue, distributed, report
 from eigenlabel.cli.data_files import (
     add_data_options,
     check_output,
@@ -23,23 +24,23 @@ from eigenlabel.cli.options import (
     Command,
     UsageError,
     choose,
-    integers,
-    numbers,
     parse_settings,
     positive,
-    risk,
 )
-from eigenlabel.cli.pages import about, evaluated, model_sections
+from eigenlabel.cli.pages import about, evaluated
 from eigenlabel.cli.predictions import FORMS, write_predictions
 from eigenlabel.cli.tables import format_table
 from eigenlabel.datasets import DataError, Dataset
 from eigenlabel.datasets.files.atomic import is_standard_output
 from eigenlabel.inputs.progress import watched
-from eigenlabel.model_selection.scorers import COMPUTABLE
 from eigenlabel.persistence import SavedModel, load_model, save_model
 from eigenlabel.preprocessing import PREPARATIONS, make_preparation, prepared_views
 
-EVERYDAY = ("shared-subspace", "shared-subspace-rbf", "ridge", "linear-svm", "logistic", "MLkNN")
+Assemble = Callable[[Any, Any], Any]
+EVERYDAY = (
+    *("shared-subspace", "shared-subspace-rbf", "blend"),
+    *("ridge", "linear-svm", "logistic", "MLkNN"),
+)
 
 
 class _ListMethods(argparse.Action):
@@ -52,7 +53,7 @@ class _ListMethods(argparse.Action):
 
 
 def _add_fit_options(fit: argparse.ArgumentParser) -> None:
-    _add_fitting_options(fit)
+    add_fitting_options(fit)
     known = "; ".join(f"{name}: {catalogue.METHODS[name].about}" for name in EVERYDAY)
     fit.add_argument(
         "--method",
@@ -75,48 +76,6 @@ def _add_fit_options(fit: argparse.ArgumentParser) -> None:
         metavar="ADDRESS",
         help="compute the statistics of the data on the workers of a Dask scheduler, such as "
         "tcp://host:8786; for the methods shared-subspace and ridge",
-    )
-
-
-def _add_tune_options(tune: argparse.ArgumentParser) -> None:
-    _add_fitting_options(tune)
-    tune.add_argument("--report", metavar="PAGE", help="write an HTML page to this file")
-    tune.add_argument(
-        "--alphas", type=numbers, metavar="A,B,...", help="values of alpha (0,1e-6,...,1,inf)"
-    )
-    tune.add_argument(
-        "--betas", type=numbers, metavar="A,B,...", help="values of beta (0,1e-6,...,1)"
-    )
-    tune.add_argument(
-        "--dimensions",
-        type=integers,
-        metavar="R,S,...",
-        help="numbers of shared components (by default they follow the rule of the papers)",
-    )
-    tune.add_argument(
-        "--cv", type=positive, default=5, metavar="K", help="number of folds (default 5)"
-    )
-    tune.add_argument(
-        "--scoring",
-        choices=COMPUTABLE,
-        default="f1_macro",
-        metavar="METRIC",
-        help=f"the metric to optimise: {', '.join(COMPUTABLE)} (default f1_macro)",
-    )
-    decision = tune.add_mutually_exclusive_group()
-    decision.add_argument(
-        "--threshold",
-        default="mixed",
-        choices=(*thresholds.RULES, *thresholds.PROBABILITY_RULES),
-        help="rule of the decision thresholds (default mixed)",
-    )
-    bounds = "bound on new samples: recall=0.9, false_discovery=0.1 or precision=0.9"
-    decision.add_argument("--risk", type=risk, metavar="BOUND", help=bounds)
-    tune.add_argument("--kernel", default="linear", help="linear, rbf, poly, ... (default linear)")
-    tune.add_argument(
-        "--gamma",
-        type=float,
-        help="coefficient of the rbf kernel (default 1 / (2 mean distance^2))",
     )
 
 
@@ -167,7 +126,8 @@ def _add_evaluate_options(evaluate: argparse.ArgumentParser) -> None:
     add_data_options(evaluate)
 
 
-def _add_fitting_options(parser: argparse.ArgumentParser) -> None:
+def add_fitting_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of commands that fit a model."""
     parser.add_argument(
         "data", metavar="DATA", help="a file, a known data set (see 'datasets list'), or debtags"
     )
@@ -187,14 +147,22 @@ def _add_fitting_options(parser: argparse.ArgumentParser) -> None:
     add_data_options(parser)
 
 
-def _train(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Dataset, float]:
+def train(
+    arguments: argparse.Namespace, method: Any, assemble: Assemble = make_pipeline
+) -> tuple[SavedModel, Dataset, float]:
+    """Fit a method to a data file and save it; return the model, the data and the seconds.
+
+    ``assemble`` makes the model from the preparation of the features and the method.
+    """
     try:
-        return _fit_and_save(arguments, method)
+        return _fit_and_save(arguments, method, assemble)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("nothing was written") from None
 
 
-def _fit_and_save(arguments: argparse.Namespace, method: Any) -> tuple[SavedModel, Dataset, float]:
+def _fit_and_save(
+    arguments: argparse.Namespace, method: Any, assemble: Assemble
+) -> tuple[SavedModel, Dataset, float]:
     check_output(arguments.output, arguments.data)
     data = read_data(arguments.data, reader_options(arguments))
     print(data)
@@ -208,7 +176,7 @@ def _fit_and_save(arguments: argparse.Namespace, method: Any) -> tuple[SavedMode
         model = _fit_on_cluster(prepare, method, data, arguments.cluster)
     else:
         with watched():
-            model = make_pipeline(prepare, method).fit(data.X, dense(data.Y))
+            model = assemble(prepare, method).fit(data.X, dense(data.Y))
     seconds = time.perf_counter() - start
     noted = {"data": data.source, "samples": data.X.shape[0], "method": type(method).__name__}
     saved = SavedModel(
@@ -246,7 +214,8 @@ def _fit_on_cluster(prepare: Any, method: Any, data: Dataset, address: str) -> P
     return model
 
 
-def _print_fit(saved: SavedModel, seconds: float, output: str) -> None:
+def print_fit(saved: SavedModel, seconds: float, output: str) -> None:
+    """Print the parameters that a model chose, its time and its file."""
     chosen = catalogue.chosen_parameters(saved.model).items()
     if chosen:
         words = (f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}" for k, v in chosen)
@@ -264,36 +233,8 @@ def _fit(arguments: argparse.Namespace) -> None:
             f"{arguments.method} has no parameter {strange[0]!r}; it has {', '.join(known)}"
         )
     method = catalogue.make(arguments.method, settings)
-    saved, _, seconds = _train(arguments, method)
-    _print_fit(saved, seconds, arguments.output)
-
-
-def _tune(arguments: argparse.Namespace) -> None:
-    check_output(arguments.report, arguments.data, arguments.output)
-    model = SharedSubspaceClassifierCV(
-        arguments.alphas,
-        arguments.betas,
-        arguments.dimensions,
-        cv=arguments.cv,
-        scoring=arguments.scoring,
-        threshold=arguments.risk or arguments.threshold,
-        kernel=arguments.kernel,
-        gamma=arguments.gamma,
-    )
-    saved, data, seconds = _train(arguments, model)
-    tuned = saved.model[-1]
-    points = len(tuned.cv_results_["params"])
-    print(f"held-out {arguments.scoring}: {tuned.best_score_:.4f}, best of {points} grid points")
-    _print_fit(saved, seconds, arguments.output)
-    if arguments.report:
-        page = report.page(
-            f"Tuned on {data.source}",
-            model_sections(tuned, data, seconds, saved),
-            subtitle=f"{data.X.shape[0]} samples, {data.X.shape[1]} features, "
-            f"{data.Y.shape[1]} labels; held-out {arguments.scoring} {tuned.best_score_:.4f}",
-            about=about(arguments),
-        )
-        print(f"page: {report.write(page, arguments.report)}")
+    saved, _, seconds = train(arguments, method)
+    print_fit(saved, seconds, arguments.output)
 
 
 def _predict(arguments: argparse.Namespace) -> None:
@@ -343,17 +284,6 @@ FIT = Command(
     "Fit any method of the catalogue. --set changes its parameters.",
     _add_fit_options,
     _fit,
-)
-
-
-TUNE = Command(
-    "tune",
-    "tune a shared-subspace model on a data file, and optionally write a page",
-    "Compute the exact cross-validated score of every alpha, beta and dimension "
-    "of a grid, and fit the best model with its thresholds. A page can show the scores and "
-    "the labels.",
-    _add_tune_options,
-    _tune,
 )
 
 

@@ -132,6 +132,13 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def seed(text: str) -> int:
+    """Return an integer between 0 and 2^32 - 1."""
+    if not text.isdecimal() or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(f"expected an integer from 0 to 2^32 - 1, got {text!r}")
+    return int(text)
+
+
 def risk(text: str) -> RiskControl:
     """Return the rule of a bound, such as ``recall=0.9`` or ``precision=0.8,confidence=0.95``."""
     parts = dict(part.partition("=")[::2] for part in words(text))
@@ -146,6 +153,32 @@ def risk(text: str) -> RiskControl:
             f"recall=0.9, and confidence if wanted, got {text!r}"
         ) from None
     return rule
+
+
+def share(text: str) -> float:
+    """Return a number between 0 and 1, both excluded."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(
+            f"expected a number between 0 and 1 (excluded), such as 0.3, got {text!r}"
+        )
+    return value
+
+
+def duration(text: str) -> float:
+    """Return the seconds of a time such as 90, 90s, 10m or 1.5h."""
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0}
+    number, unit = (text[:-1], units[text[-1]]) if text[-1:] in units else (text, 1.0)
+    try:
+        value = float(number) * unit
+    except ValueError:
+        value = float("nan")
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a time such as 90s, 10m or 1.5h, got {text!r}")
+    return value
 
 
 def words(text: str) -> list[str]:

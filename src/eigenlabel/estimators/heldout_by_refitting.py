@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
 
 from eigenlabel.inputs.data import unmasked
 from eigenlabel.inputs.sklearn_private import take_samples
@@ -13,7 +14,7 @@ from eigenlabel.inputs.warning import ignored
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.model_selection.classifier_scores import class_scores
-from eigenlabel.model_selection.splits import MultilabelStratifiedKFold
+from eigenlabel.model_selection.splits import MultilabelStratifiedKFold, check_positions
 
 FOLDS = 5
 
@@ -85,11 +86,83 @@ def heldout_scores(
     return out
 
 
+def covering_folds(folds: Iterable[tuple[Any, Any]], n: int, cv: Any) -> list[tuple[Ints, Ints]]:
+    """Return the training and test positions of folds that test each of n samples once.
+
+    Parameters
+    ----------
+    folds : iterable of pairs
+        The training and test rows: positions, which may count from the end, or masks.
+    n : int
+        The number of samples.
+    cv : object
+        What the user passed as folds, for the messages.
+
+    Raises
+    ------
+    ValueError
+        If a sample is in the test part of no fold, or of several.
+    """
+    pairs = [(_positions(train, n), _positions(test, n)) for train, test in folds]
+    times = np.bincount(np.concatenate([test for _, test in pairs]), minlength=n)
+    if (times == 0).any():
+        raise ValueError(
+            f"cv={cv!r} leaves sample {int(np.argmax(times == 0))} without held-out scores: its "
+            "test parts must cover all samples."
+        )
+    if (times > 1).any():
+        raise ValueError(
+            f"cv={cv!r} tests sample {int(np.argmax(times > 1))} {times.max()} times: its test "
+            "parts must not overlap. Use a splitter without repeats."
+        )
+    return pairs
+
+
+def collect_heldout(
+    score: Callable[[Ints, Ints], Floats],
+    folds: Iterable[tuple[Ints, Ints]],
+    shape: tuple[int, ...],
+    n_jobs: Any,
+    cv: Any,
+) -> Floats:
+    """Return the held-out scores (n, m) of a label matrix, each sample from one fold.
+
+    Parameters
+    ----------
+    score : callable
+        Fits to the training rows (first argument) and returns the scores of the test rows (second
+        argument).
+    folds : iterable of pairs
+        The training and test rows.
+    shape : tuple of int
+        The shape of the label matrix.
+    n_jobs : int or None
+        The number of folds that are fitted in parallel.
+    cv : object
+        What the user passed as folds, for the messages.
+    """
+    pairs = covering_folds(folds, shape[0], cv)
+    found = Parallel(n_jobs=n_jobs)(delayed(score)(*pair) for pair in pairs)
+    out = np.empty(shape)
+    for (_, test), scores in zip(pairs, found, strict=True):
+        out[test] = scores
+    return out
+
+
+def _positions(part: Any, n: int) -> Ints:
+    """Return the positions of a part of a split, which may be a mask or count from the end."""
+    listed = np.asarray(part)
+    check_positions(listed, n)
+    rows: Ints = np.arange(n)[listed]
+    return rows
+
+
 def class_heldout(
     score: Callable[[Ints, Ints], tuple[Any, Any]],
     folds: Iterable[tuple[Ints, Ints]],
     target: Any,
     codec: LabelCodec,
+    n_jobs: Any = None,
 ) -> Floats:
     """Return the held-out scores (n, m) of a vector of classes.
 
@@ -106,12 +179,15 @@ def class_heldout(
         The classes of the samples.
     codec : LabelCodec
         The form of y.
+    n_jobs : int or None, default=None
+        The number of folds that are fitted in parallel.
     """
     m = len(codec.classes)
     out = np.full((len(target), 1 if codec.kind == "binary" else m), np.nan)
-    for train, test in folds:
-        if m == 1 or len(np.unique(target[train])) > 1:
-            out[test] = class_scores(*score(train, test), codec.classes)
+    pairs = [pair for pair in folds if m == 1 or len(np.unique(target[pair[0]])) > 1]
+    found = Parallel(n_jobs=n_jobs)(delayed(score)(*pair) for pair in pairs)
+    for (_, test), (scores, seen) in zip(pairs, found, strict=True):
+        out[test] = class_scores(scores, seen, codec.classes)
     return out
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any
 
 from sklearn.base import clone
@@ -52,9 +53,15 @@ class Recipe:
     refit: Callable[..., Any] | None = None
 
 
-# All methods that protocols name by a string. eigenlabel.catalogue fills this mapping when the
-# package is imported; here it is empty, because recipes stand above this room.
+# All methods that protocols name by a string. eigenlabel.catalogue fills this mapping; here it is
+# empty, because recipes stand above this room.
 METHODS: dict[str, Recipe] = {}
+
+
+def known_methods() -> Mapping[str, Recipe]:
+    """Return all methods that have a name, after the catalogue is imported."""
+    import_module("eigenlabel.catalogue")
+    return METHODS
 
 
 def make(
@@ -88,10 +95,11 @@ def make(
     >>> make("ridge", {"cv": 3}).cv
     3
     """
-    if name not in METHODS:
-        close = get_close_matches(name, METHODS, n=3, cutoff=0.4) or METHODS
+    known = known_methods()
+    if name not in known:
+        close = get_close_matches(name, known, n=3, cutoff=0.4) or known
         raise ValueError(f"No method {name!r}; perhaps: {', '.join(close)}.")
-    method = METHODS[name]
+    method = known[name]
     parameters = parameters or {}
     made = _remove_from_grid(configure(method.make(), parameters), parameters)
     chosen = _without(method.grid, parameters) if grid is None else grid

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from eigenlabel.datasets import DataError
-from eigenlabel.experiment.methods import METHODS, Recipe, configure, make
+from eigenlabel.experiment.methods import Recipe, configure, known_methods, make
 from eigenlabel.inputs.parameters import check_choice, check_number
 from eigenlabel.metrics import METRICS
 from eigenlabel.preprocessing import PREPARATIONS
@@ -150,7 +150,7 @@ class Method:
     @property
     def recipe(self) -> Recipe | None:
         """The recipe of the catalogue, or None for an estimator or an unknown name."""
-        return METHODS.get(self._source) if isinstance(self._source, str) else None
+        return known_methods().get(self._source) if isinstance(self._source, str) else None
 
     @property
     def tuned_once(self) -> bool:

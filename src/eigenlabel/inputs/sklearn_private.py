@@ -9,10 +9,12 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn import get_config
 from sklearn.model_selection._split import _CVIterableWrapper
 from sklearn.multiclass import _ConstantPredictor
-from sklearn.utils import _safe_indexing
+from sklearn.svm import _liblinear
+from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import (
     _check_feature_names,
@@ -26,6 +28,9 @@ from sklearn.utils.validation import (
 )
 
 from eigenlabel.linalg._types import Floats, Ints
+
+# Numbers of LIBLINEAR's solvers.
+DUAL_SQUARED_HINGE, PRIMAL_SQUARED_HINGE, DUAL_HINGE = 1, 2, 3
 
 
 def validate_samples(estimator: Any, X: Any, *, reset: bool, **rules: Any) -> Any:
@@ -134,3 +139,33 @@ def parallel_block(names: list[str], estimators: list[Any]) -> Any:
     module = module or "_estimator_html_repr"  # before scikit-learn 1.7
     block = import_module(f"sklearn.utils.{module}")._VisualBlock
     return block("parallel", estimators, names=names)
+
+
+def fit_liblinear(
+    X: Any, positive: Any, *, loss: str, C: float, tol: float, max_iter: int, seed: int
+) -> tuple[Floats, int]:
+    """Return the weights (d,) of a linear SVM without intercept, and the iterations it took.
+
+    The result is that of ``LinearSVC(loss=loss, C=C, tol=tol, max_iter=max_iter,
+    fit_intercept=False)``, whose checks take as long as the fit of a small problem, with ``seed``
+    for the order of the samples (``liblinear_seed``). X and the labels are not checked: X is a
+    C-contiguous array or a CSR matrix of float64, and ``positive`` has both True and False.
+    """
+    sparse = sp.issparse(X)
+    if sparse and X.indices.dtype != np.int32:
+        X = type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
+    if loss == "hinge":
+        solver = DUAL_HINGE
+    else:
+        solver = DUAL_SQUARED_HINGE if X.shape[0] < X.shape[1] else PRIMAL_SQUARED_HINGE
+    targets, weights = np.asarray(positive, dtype=float), np.ones(X.shape[0])
+    _liblinear.set_verbosity_wrap(0)
+    w, n_iter = _liblinear.train_wrap(
+        X, targets, sparse, solver, tol, -1.0, C, np.ones(2), max_iter, seed, 0.1, weights
+    )
+    return np.asarray(w).ravel(), int(max(n_iter))
+
+
+def liblinear_seed(random_state: Any) -> int:
+    """Return the seed that ``LinearSVC`` draws from its ``random_state``."""
+    return int(check_random_state(random_state).randint(np.iinfo("i").max))

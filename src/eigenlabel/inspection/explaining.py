@@ -22,6 +22,7 @@ from eigenlabel.labels.label_sets import predicted_matrix
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.operators import row_blocks
 from eigenlabel.model_selection.classifier_scores import as_matrix
+from eigenlabel.thresholds.rules import reads_probabilities, rule_of
 
 
 def explain(
@@ -128,6 +129,8 @@ def explain(
     top = _find_top(terms, n_top)
     predicted = _predicted(model, X, m)[:, chosen]
     score = scores[:, chosen].astype(float) if terms.scale.name == "score" else total
+    probability = _probabilities(model, X, m, chosen)
+    cuts = _thresholds(opened, terms.scale, score, probability, predicted, chosen, m)
     return Explanation(
         terms.kind,
         terms.scale.name,
@@ -141,13 +144,14 @@ def explain(
         np.array(terms.intercept),
         score,
         predicted,
-        _thresholds(opened, terms.scale, score, predicted, chosen, m),
-        _probabilities(model, X, m, chosen),
+        cuts.values,
+        probability,
         top.shared_total,
         top.shared,
         _borrow(opened, terms, scores, chosen, every, n_top),
         opened.space.notes if terms.kind == FEATURE else (),
         opened.space.texts if terms.kind == FEATURE else (),
+        cuts.of,
     )
 
 
@@ -314,25 +318,42 @@ def _predicted(model: Any, X: Any, m: int) -> Bools:
     return np.asarray(np.asarray(found)[:, None] == columns)
 
 
-def _thresholds(
-    opened: Opened, scale: Scale, score: Floats, predicted: Bools, chosen: Ints, m: int
-) -> Floats | None:
-    """Return the thresholds (q,) on the scale of the explanation.
+class Decisive(NamedTuple):
+    """The thresholds of labels (q,), or None, and what they are compared with."""
 
-    They are NaN for labels whose decisions are not comparisons of the score with the threshold.
+    values: Floats | None
+    of: str
+
+
+def _thresholds(
+    opened: Opened,
+    scale: Scale,
+    score: Floats,
+    probability: Floats | None,
+    predicted: Bools,
+    chosen: Ints,
+    m: int,
+) -> Decisive:
+    """Return the thresholds, those of scores on the scale of the explanation.
+
+    They are NaN for labels whose decisions are not comparisons with the threshold.
     """
-    found = next((x.thresholds_ for x in opened.chain if hasattr(x, "thresholds_")), None)
-    if found is None:
+    decider = next((x for x in opened.chain if hasattr(x, "thresholds_")), None)
+    compared, of = score, "score"
+    if decider is None:
         found = np.zeros(m)  # the score zero, or equal odds
+    elif probability is not None and reads_probabilities(rule_of(decider)):
+        found = np.asarray(decider.thresholds_, dtype=float)
+        compared, of = probability, "probability"
     else:
         with np.errstate(invalid="ignore", divide="ignore"):
-            found = scale.of_score(np.asarray(found, dtype=float))
+            found = scale.of_score(np.asarray(decider.thresholds_, dtype=float))
     if np.shape(found) != (m,):
-        return None
+        return Decisive(None, of)
     cuts = np.asarray(found, dtype=float)[chosen]
-    near = np.abs(score - cuts) <= 1e-9 * (np.abs(score) + np.abs(cuts))
-    agree = ((score > cuts) == predicted) | near
-    return np.where(agree.all(axis=0), cuts, np.nan)
+    near = np.abs(compared - cuts) <= 1e-9 * (np.abs(compared) + np.abs(cuts))
+    agree = ((compared > cuts) == predicted) | near
+    return Decisive(np.where(agree.all(axis=0), cuts, np.nan), of)
 
 
 def _probabilities(model: Any, X: Any, m: int, chosen: Ints) -> Floats | None:

@@ -18,8 +18,7 @@ from eigenlabel.labels.checks import check_observed_labels, to_dense
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.operators import is_sparse
 from eigenlabel.model_selection.classifier_scores import labels_matrix
-from eigenlabel.thresholds import get_rule
-from eigenlabel.thresholds.rules import values_for
+from eigenlabel.thresholds.rules import reads_probabilities, rule_of, values_for
 
 
 def explain_label(
@@ -94,7 +93,9 @@ def explain_label(
     check_linear(opened, j)
     kind, terms, weights = _weights(opened, j, training_names)
     cosines = _cosines(opened, j)
-    thresholds = next((x.thresholds_ for x in opened.chain if hasattr(x, "thresholds_")), None)
+    decider = next((x for x in opened.chain if hasattr(x, "thresholds_")), None)
+    thresholds = None if decider is None else decider.thresholds_
+    by_probability = decider is not None and reads_probabilities(rule_of(decider))
     intercept = getattr(opened.model, "intercept_", None)
     return LabelExplanation(
         str(every[j]),
@@ -107,6 +108,7 @@ def explain_label(
         None if intercept is None or np.shape(intercept) != (m,) else float(intercept[j]),
         None if thresholds is None or np.shape(thresholds) != (m,) else float(thresholds[j]),
         opened.space.notes if kind == FEATURE else (),
+        "probability" if by_probability else "score",
     )
 
 
@@ -250,8 +252,9 @@ def _decisions(model: Any, opened: Opened, X: Any, shape: tuple[int, ...]) -> tu
                 "training, with their Y."
             )
         scores = np.asarray(tuned.oof_scores_)
-        rule = get_rule(tuned.strategy if hasattr(tuned, "strategy") else tuned.threshold)
-        values = values_for(rule, scores, getattr(tuned, "calibration_", None))
+        rule, calibration = rule_of(tuned), getattr(tuned, "calibration_", None)
+        # Without calibration, the scores that a rule on probabilities is fitted to are those.
+        values = scores if calibration is None else values_for(rule, scores, calibration)
         found, known = rule.decide(values, tuned.thresholds_), ~np.isnan(scores)
     if found.shape != shape:
         raise ValueError(

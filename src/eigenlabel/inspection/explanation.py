@@ -94,7 +94,8 @@ class Explanation:
     predicted : ndarray of shape (n_samples, n_labels), bool
         Whether the model predicts the label.
     threshold : ndarray of shape (n_labels,) or None
-        The thresholds of the scores; NaN for a label that is not decided by one.
+        The thresholds of the scores, or of the probabilities; NaN for a label that is not decided
+        by one.
     probability : ndarray of shape (n_samples, n_labels) or None
         The probabilities that the model predicts. None if it predicts none.
     shared : ndarray of shape (n_samples, n_labels) or None
@@ -108,6 +109,8 @@ class Explanation:
         Why names are not those of the user's own features.
     texts : tuple of TextColumn
         The texts of the samples whose words are features.
+    threshold_of : {"score", "probability"}
+        What the thresholds are compared with.
 
     Attributes
     ----------
@@ -148,6 +151,7 @@ class Explanation:
     borrowed: Borrowed | None = None
     notes: tuple[str, ...] = ()
     texts: tuple[TextColumn, ...] = ()
+    threshold_of: str = "score"
 
     @property
     def own(self) -> Floats | None:
@@ -301,6 +305,7 @@ class Explanation:
             "score": number(self.score[i, j]),
             "predicted": bool(self.predicted[i, j]),
             "threshold": None if self.threshold is None else number(self.threshold[j]),
+            "threshold_of": self.threshold_of,
             "probability": None if self.probability is None else number(self.probability[i, j]),
             "intercept": number(self.intercept[i, j]),
             "contributions": [
@@ -443,10 +448,14 @@ def chosen_labels(found: Explanation, i: int) -> Ints:
 def headline(found: Explanation, i: int, j: int, *, decision: bool = True) -> str:
     """Return the decision about a label in one line."""
     parts = [f"{found.scale} {found.score[i, j]:.3f}"]
+    cut = []
     if found.threshold is not None and math.isfinite(found.threshold[j]):
-        parts.append(f"threshold {found.threshold[j]:.3f}")
+        cut = [f"threshold {found.threshold[j]:.3f}"]
+    if found.threshold_of == "score":
+        parts, cut = [*parts, *cut], []
     if found.probability is not None:
         parts.append(f"probability {found.probability[i, j]:.3f}")
+    parts += cut
     if decision:
         parts.append("predicted" if found.predicted[i, j] else "not predicted")
     return ", ".join(parts)

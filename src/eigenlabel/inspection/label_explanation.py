@@ -62,9 +62,11 @@ class LabelExplanation:
     intercept : float or None
         The intercept of the label, None if the model has none.
     threshold : float or None
-        The threshold of its scores, None if the model has none.
+        The threshold of its scores or probabilities, None if the model has none.
     notes : tuple of str
         Why names are not those of the user's own features.
+    threshold_of : {"score", "probability"}
+        What the threshold is compared with.
 
     Examples
     --------
@@ -88,6 +90,7 @@ class LabelExplanation:
     intercept: float | None = None
     threshold: float | None = None
     notes: tuple[str, ...] = ()
+    threshold_of: str = "score"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as lists and dictionaries that JSON can store.
@@ -109,6 +112,7 @@ class LabelExplanation:
             "confused": confused,
             "intercept": None if self.intercept is None else number(self.intercept),
             "threshold": None if self.threshold is None else number(self.threshold),
+            "threshold_of": self.threshold_of,
             "notes": list(self.notes),
         }
 
@@ -160,7 +164,8 @@ class LabelExplanation:
                 for c in self.confused
             ]
             found.append(("confused with", ", ".join(texts) or "none"))
-        for name, value in (("intercept", self.intercept), ("threshold", self.threshold)):
+        of = "" if self.threshold_of == "score" else f" of the {self.threshold_of}"
+        for name, value in (("intercept", self.intercept), (f"threshold{of}", self.threshold)):
             if value is not None:
                 found.append((name, signed(value)))
         return [line for line in found if line[1]]

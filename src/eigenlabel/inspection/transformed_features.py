@@ -96,6 +96,8 @@ class Space:
         Why names are not those of the user's own features.
     texts : tuple of TextColumn
         The texts whose words are features.
+    word : str
+        What stands before the number of a column without a name.
     """
 
     X: Any
@@ -103,6 +105,7 @@ class Space:
     source: Source | None = None
     notes: tuple[str, ...] = ()
     texts: tuple[TextColumn, ...] = ()
+    word: str = "x"
 
     def named(self, width: int) -> Source:
         """Return the named features of which the ``width`` columns are affine maps."""
@@ -117,7 +120,7 @@ class Space:
         """Return the names of the ``width`` columns: x0, x1, ... if they are unknown."""
         if self.names is not None and len(self.names) == width:
             return self.names
-        return np.array([f"x{j}" for j in range(width)], dtype=object)
+        return _numbered(self.word, width)
 
 
 def start(X: Any, feature_names: Any = None, seen: Any = None) -> Space:
@@ -160,7 +163,8 @@ def _single(step: Any, space: Space) -> Space:
     """Return the space after a transformer of all columns."""
     X = None if space.X is None else step.transform(space.X)
     names, note = _names_after(step, space.names, None if X is None else X.shape[1])
-    after = Space(X, names, None, space.notes, space.texts + _texts(step, space.X))
+    word = "x" if names is not None or not note else _word(step)
+    after = Space(X, names, None, space.notes, space.texts + _texts(step, space.X), word)
     width = getattr(step, "n_features_in_", None)
     projection = find_projection(step)
     if projection is not None:
@@ -210,8 +214,7 @@ def _names_after(
     note = f"{_name(step)} does not name its columns: they are numbered."
     if width is None:
         return None, note
-    prefix = _name(step).lower()
-    return np.array([f"{prefix}{j}" for j in range(width)], dtype=object), note
+    return _numbered(_word(step), width), note
 
 
 def _texts(step: Any, X: Any) -> tuple[TextColumn, ...]:
@@ -353,3 +356,12 @@ def _dense(X: Any) -> Floats:
 
 def _name(step: Any) -> str:
     return type(step).__name__
+
+
+def _word(step: Any) -> str:
+    """Return what the numbered outputs of a transformer are called."""
+    return _name(step).lower()
+
+
+def _numbered(word: str, width: int) -> np.ndarray:
+    return np.array([f"{word}{j}" for j in range(width)], dtype=object)

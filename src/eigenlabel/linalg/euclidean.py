@@ -34,6 +34,13 @@ class EuclideanDistances:
     outlier moves, and the entries that are still inaccurate are computed from differences. The
     relative error is at most ``ACCURACY``. Columns of sparse samples that are mostly full may be
     far from zero as well: they are a dense matrix of their own, whose squared distances are added.
+
+    Attributes
+    ----------
+    centred : (n, d) array or CSR matrix
+        The samples Z less the centre; of sparse ones the columns that are not mostly full.
+    lengths : (n,) array
+        Their squared lengths.
     """
 
     def __init__(self, Z: Matrix) -> None:
@@ -44,10 +51,10 @@ class EuclideanDistances:
         if not is_sparse(Z) and Z.shape[0]:
             some = Z[:: -(-Z.shape[0] // FEW)]
             self._centre = np.median(some.astype(float), axis=0)
-        self._centred = self._centre_rows(Z)
-        self._lengths = _squares(self._centred)
+        self.centred = self.centre_rows(Z)
+        self.lengths = _squares(self.centred)
 
-    def _centre_rows(self, X: Matrix) -> Matrix:
+    def centre_rows(self, X: Matrix) -> Matrix:
         """Return dense samples less the centre, or the columns of sparse ones that are not full."""
         if not is_sparse(X):
             return X - self._centre
@@ -60,12 +67,12 @@ class EuclideanDistances:
         """Return the distances (rows of X, rows of Z); X becomes dense or sparse as Z is."""
         if is_sparse(X) != is_sparse(self._Z):
             X = X.toarray() if is_sparse(X) else sp.csr_array(X)
-        centred = self._centre_rows(X)
+        centred = self.centre_rows(X)
         own = _squares(centred)
-        products = (-2.0 * centred) @ self._centred.T
+        products = (-2.0 * centred) @ self.centred.T
         D = products.toarray() if is_sparse(products) else np.asarray(products)
         D += own[:, None]
-        D += self._lengths
+        D += self.lengths
         if self._dense_part is not None:
             D += self._dense_part(self._dense(X)) ** 2
         rows, columns = self._inaccurate(D, own)
@@ -78,9 +85,9 @@ class EuclideanDistances:
     def _inaccurate(self, D: Floats, own: Floats) -> tuple[Ints, Ints]:
         """Return where squared distances are small compared with the squared lengths."""
         factor = PRODUCTS * precision(float) / ACCURACY
-        longest = self._lengths.max(initial=0.0)
+        longest = self.lengths.max(initial=0.0)
         rows, columns = np.nonzero(factor * (own[:, None] + longest) > D)  # one pass for most
-        small = factor * (own[rows] + self._lengths[columns]) > D[rows, columns]
+        small = factor * (own[rows] + self.lengths[columns]) > D[rows, columns]
         return rows[small], columns[small]
 
     def _differences(self, X: Matrix, rows: Ints, columns: Ints) -> Floats:

@@ -9,6 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,10 @@ class FoldBlock(ABC):
         For shift infinity the limit of ``s B`` stands for B.
         """
 
+    def inner_products(self, pairs: Sequence[tuple[Shifted, Shifted]]) -> Floats:
+        """Return the inner products (pairs, folds, m, m) of several pairs."""
+        return np.array([self.inner(a, b) for a, b in pairs])
+
     def settle(self, F: Floats) -> Floats:
         """Turn combinations of the rows of scores (folds, m, size) into final scores.
 
@@ -90,8 +95,9 @@ class SingleFold(FoldBlock):
         R'(J + s)^-1 (J + t)^-1 R = (G(s) - G(t)) / (t - s),
         R'(J + s)^-1 J (J + t)^-1 R = (t G(t) - s G(s)) / (t - s).
 
-    Hence m^2 p operations are needed for each shift, and m^2 for each pair. A difference has the
-    rounding errors of its two terms; if these are too large beside it, the pair is multiplied out.
+    Hence m^2 p operations are needed for each shift, and m^2 for each pair. If s is solved without
+    some eigenvectors of J, their part of G(t) is left out as well. A difference has the rounding
+    errors of its two terms; if these are too large beside it, the pair is multiplied out.
     """
 
     rows: Ints  # (1, size)
@@ -123,25 +129,56 @@ class SingleFold(FoldBlock):
 
     def inner(self, a: Shifted, b: Shifted) -> Floats:
         """Return the inner products of two shifts, by partial fractions if that is accurate."""
-        s, t = self.total * self.shifts[a.index], self.total * self.shifts[b.index]
-        if s == t or self.system.is_special(s) or self.system.is_special(t):
-            return self._multiplied(s, t)[0]
-        if np.isinf(t):
-            left, right, width = self._squares(), s * a.products, self.total
-            if not self.dual:
-                return np.asarray(a.products / self.total)
-        elif self.dual:
-            left, right, width = t * b.products, s * a.products, t - s
-        else:
-            left, right, width = a.products, b.products, t - s
-        difference = (left - right) / width
-        # The matrices are positive semi-definite: no entry exceeds the largest of the diagonal.
-        error = EPS * (_largest(left) + _largest(right)) / abs(width)
-        if error <= ACCURATE * _largest(difference):
-            return difference
-        product, own_error = self._multiplied(s, t)
-        return product if own_error < error else difference
+        return np.asarray(self.inner_products([(a, b)])[0])
 
+    def inner_products(self, pairs: Sequence[tuple[Shifted, Shifted]]) -> Floats:
+        """Return the inner products (pairs, 1, m, m) of several pairs."""
+        s, t = (
+            self.total * np.array([self.shifts[pair[side].index] for pair in pairs])
+            for side in (0, 1)
+        )
+        terms = [self._terms(a, b, *at) for (a, b), *at in zip(pairs, s, t, strict=True)]
+        left, right, left_out = (np.array([one[side] for one in terms]) for side in range(3))
+        width = np.array([one[3] for one in terms])
+        # The matrices are positive semi-definite: no entry exceeds the largest of the diagonal.
+        error = EPS * (_largest(left) + _largest(right)) / np.abs(width)
+        S = (left - right - left_out) / width[:, None, None, None]
+        for k in np.flatnonzero(~(error <= ACCURATE * _largest(S))):
+            product, own_error = self._multiplied(s[k], t[k])
+            if not own_error >= error[k]:
+                S[k] = product
+        return np.asarray(S)
+
+    def _terms(
+        self, a: Shifted, b: Shifted, s: float, t: float
+    ) -> tuple[Floats, Floats, Floats, float]:
+        """Return two matrices whose difference, divided by the number, is the inner product.
+
+        The third matrix, which is also subtracted, is the part of the directions without which s
+        is solved. The number is NaN if the pair must be multiplied out.
+        """
+        none = np.zeros_like(a.products)
+        whole = self.system.is_special(s) and not self.system.leaves_out(s)
+        if s == t or whole or self.system.is_special(t):
+            return none, none, none, np.nan
+        if np.isinf(t):
+            if self.dual:
+                return self._squares, s * a.products, self._left_out(s, None), self.total
+            return a.products, none, none, self.total
+        if self.dual:
+            return t * b.products, s * a.products, t * self._left_out(s, t), t - s
+        return a.products, b.products, -self._left_out(s, t), t - s
+
+    def _left_out(self, s: float, t: float | None) -> Floats:
+        """Return ``R'N (J + t)^-1 N'R`` for the eigenvectors N that shift s leaves out.
+
+        Without t it is the limit ``R'N N'R`` of t times that.
+        """
+        lam, coordinates = self.system.left_out(s)
+        scaled = coordinates if t is None else coordinates / (lam + t)[:, None]
+        return np.asarray(coordinates.T @ scaled)[None]
+
+    @cached_property
     def _squares(self) -> Floats:
         return np.asarray(self.system.R.T @ self.system.R)[None]
 
@@ -157,9 +194,9 @@ class SingleFold(FoldBlock):
         return np.asarray(left.T @ right)[None], error
 
 
-def _largest(M: Floats) -> float:
-    """Return the largest entry on the diagonals of matrices (folds, m, m)."""
-    return float(np.diagonal(M, axis1=-2, axis2=-1).max(initial=0.0))
+def _largest(M: Floats) -> Floats:
+    """Return the largest entry on the diagonals of matrices (..., folds, m, m)."""
+    return np.asarray(np.diagonal(M, axis1=-2, axis2=-1).max(axis=(-2, -1), initial=0.0))
 
 
 def gram_fold(

@@ -6,7 +6,7 @@ every comparison that selects or orders something states a bound on the errors (
 values within that bound are equal, and of equal values the one with the lowest index comes first.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,11 @@ class Rounding:
         size = np.abs(np.where(np.isfinite(values), values, 0.0))
         bound = self.absolute + self.relative * size + self.root * np.sqrt(size)
         return np.asarray(np.broadcast_to(bound, size.shape))
+
+    def some(self, rows: Ints) -> "Rounding":
+        """Return the bound for some rows of the values."""
+        absolute, root = (one[rows] if np.ndim(one) else one for one in (self.absolute, self.root))
+        return replace(self, absolute=absolute, root=root)
 
 
 def nearest(D: Floats, k: int, rounding: Rounding) -> Ints:

@@ -1,5 +1,6 @@
 """Splits that keep the share of each label, and the folds of any splitter."""
 
+import math
 import numbers
 from collections.abc import Iterator
 from typing import Any
@@ -394,7 +395,7 @@ def _check_splits(cv: Any) -> None:
             )
 
 
-def _check_positions(part: Ints, n: int) -> None:
+def check_positions(part: Ints, n: int) -> None:
     """Raise ValueError if a part of a split does not fit n samples."""
     if part.dtype == bool and len(part) != n:
         raise ValueError(f"cv has a mask of {len(part)} samples, but there are {n}.")
@@ -425,7 +426,7 @@ def list_folds(
     folds: list[Fold] = []
     for train, test in cv.split(X, y, **metadata):
         for part in (train, test):
-            _check_positions(np.asarray(part), len(position))
+            check_positions(np.asarray(part), len(position))
         inside, outside = position[train], position[test]
         inside, outside = np.sort(inside[inside >= 0]), np.unique(outside[outside >= 0])
         if not outside.size:
@@ -438,3 +439,38 @@ def list_folds(
     if not folds:
         raise ValueError("cv has no split with test samples.")
     return folds
+
+
+def draw_aside(
+    n: int, share: float, random_state: Any = None, groups: Any = None
+) -> tuple[Ints, Ints]:
+    """Return the samples that are used and those that are kept aside, drawn without regard to y.
+
+    Each set of samples of the same size is equally likely, as exchangeability demands: a split
+    that keeps the shares of labels would make the parts more alike than new samples are.
+
+    Parameters
+    ----------
+    n : int
+        The number of samples.
+    share : float
+        The share that is kept aside, rounded up to a whole number of samples, or of groups.
+    random_state : int, RandomState instance or None, default=None
+        The seed.
+    groups : array-like of shape (n_samples,), default=None
+        The groups of the samples, which are kept together.
+    """
+    if groups is None:
+        owner, word = np.arange(n), "samples"
+    else:
+        owner, word = np.unique(np.asarray(groups), return_inverse=True)[1].ravel(), "groups"
+    count = int(owner.max(initial=-1)) + 1
+    aside = math.ceil(share * count - SMALLEST_GAIN)
+    if aside >= count:
+        raise ValueError(
+            f"split={share} keeps {aside} of {count} {word} aside, which leaves none to fit to: "
+            f"use a smaller share or more {word}."
+        )
+    kept = np.zeros(count, dtype=bool)
+    kept[check_random_state(random_state).permutation(count)[:aside]] = True
+    return np.flatnonzero(~kept[owner]), np.flatnonzero(kept[owner])

@@ -47,6 +47,7 @@ from eigenlabel.preprocessing.encoders import (
     years,
 )
 from eigenlabel.preprocessing.preparation import to_dense
+from eigenlabel.reproduce.paper_estimators import LabelLDA, OwnFeature, SeveralKernels
 from eigenlabel.thresholds.isotonic import IsotonicCurves
 
 
@@ -84,7 +85,8 @@ def _rules() -> list[type]:
 
 
 def _public_estimators() -> list[type]:
-    public = [vars(eigenlabel).get(name) for name in eigenlabel.__all__]
+    names = (name for name in eigenlabel.__all__ if name[0].isupper())  # others are modules
+    public = [getattr(eigenlabel, name) for name in names]
     return [t for t in public if isinstance(t, type) and issubclass(t, BaseEstimator)]
 
 
@@ -95,6 +97,9 @@ _OURS = (
     eigenlabel.DimensionsPath,
     AtDimensionOfMDDM,
     OnGaussianKernel,
+    LabelLDA,
+    OwnFeature,
+    SeveralKernels,
     LastFits,
     ScoreMetric,
     Layout,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from eigenlabel.experiment import Data, Method, Protocol, Splits
-from eigenlabel.experiment.methods import METHODS
+from eigenlabel.experiment.methods import known_methods
 from eigenlabel.reproduce.published_figures import Figure
 
 
@@ -66,7 +66,7 @@ class Table:
             Names in the catalogue, those of the paper first.
         """
         wanted = dict.fromkeys([*self.methods.values(), *self.beyond])
-        return [name for name in wanted if name in METHODS]
+        return [name for name in wanted if name in known_methods()]
 
     def missing(self) -> list[str]:
         """List the published methods that the catalogue does not contain.
@@ -76,7 +76,7 @@ class Table:
         list of str
             Names of the paper.
         """
-        return [paper for paper, name in self.methods.items() if name not in METHODS]
+        return [paper for paper, name in self.methods.items() if name not in known_methods()]
 
     def protocol(
         self, *, n_splits: int | None = None, methods: list[str] | None = None

@@ -1,7 +1,7 @@
 """The base of the rules that turn scores into label sets. Rules read arrays, never X."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,41 @@ def _defined_last(cls: type, *names: str) -> set[str]:
     """Return the given methods that the first class of the resolution order defines."""
     found = ({name for name in names if name in vars(base)} for base in cls.__mro__)
     return next(filter(None, found))
+
+
+class KnownLabels(NamedTuple):
+    """The scores of the labels that were observed, and which labels these are.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_samples, n_known)
+        The scores of these labels.
+    thresholds : ndarray of shape (n_known,)
+        Their thresholds.
+    known : ndarray of shape (n_labels,), bool, or None
+        The labels; None for all of them.
+    """
+
+    scores: Floats
+    thresholds: Floats
+    known: Bools | None
+
+    def spread(self, decisions: Bools) -> Bools:
+        """Return decisions about all labels; those that were never observed are not predicted."""
+        if self.known is None:
+            return decisions
+        found = np.zeros((len(decisions), len(self.known)), dtype=bool)
+        found[:, self.known] = decisions
+        return found
+
+
+def known_labels(scores: Floats, thresholds: Floats) -> KnownLabels:
+    """Return the labels without a threshold of +inf, for rules that rank the labels of a sample."""
+    cuts = np.broadcast_to(thresholds, scores.shape[1:])
+    known = cuts != np.inf
+    if known.all():
+        return KnownLabels(scores, cuts, None)
+    return KnownLabels(scores[:, known], cuts[known], known)
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,10 @@ class Calibration:
 
     With the log-odds ``z = slopes (s - center) / scale + intercepts`` and the curve ``g(z) = c - d
     softplus(-z) + e softplus(z)`` that all labels share, a label has the probability
-    ``sigmoid(g(z))``, or the value of its isotonic curve there. Probabilities never fall with the
-    score. :func:`fit_calibration` and :class:`Calibrator` fit them.
+    ``sigmoid(g(z))``, or the value of its isotonic curve there. A probability p becomes ``floor +
+    (1 - 2 floor) p``, so that none is closer to 0 or 1 than the number of cells supports.
+    Probabilities never fall with the score. :func:`fit_calibration` and :class:`Calibrator` fit
+    them.
 
     Parameters
     ----------
@@ -61,6 +63,9 @@ class Calibration:
         The labels that have an isotonic curve.
     curves : IsotonicCurves
         The isotonic curves of these labels.
+    floor : float, default=0.0
+        The smallest probability, 0.5 / (N + 1) for N cells, as if half a cell more were positive
+        and half a cell more negative.
 
     Attributes
     ----------
@@ -86,6 +91,7 @@ class Calibration:
     link: Floats
     isotonic: Bools
     curves: IsotonicCurves
+    floor: float = 0.0
 
     @property
     def methods(self) -> list[str]:
@@ -124,7 +130,7 @@ class Calibration:
             if curved.size:
                 part = p[:, curved]
                 p[:, curved] = self.curves.apply(part, np.broadcast_to(label, part.shape))
-            out[rows] = p
+            out[rows] = self.floor + (1 - 2 * self.floor) * p
         return out
 
 
@@ -223,7 +229,9 @@ def fit_calibration(
     their marginal likelihood (empirical Bayes), so that labels with few positives borrow from the
     others and no slope is infinite. A curve with three parameters that all labels share (the beta
     calibration of Kull et al. 2017) corrects the shape of the sigmoid. The result does not depend
-    on the location or the scale of the scores.
+    on the location or the scale of the scores. With N cells in all, probabilities lie between
+    0.5 / (N + 1) and 1 minus that: what never happened in N cells is not impossible (the estimator
+    of Krichevsky and Trofimov 1981).
 
     The cost is that of sorting the scores, and about 10 passes over them. Temporary arrays take
     32 MiB beside a few bins per label.
@@ -375,7 +383,10 @@ def _complete(maps: Maps, bins: Bins, method: str) -> Calibration:
     p = _bin_probabilities(maps, bins, some).reshape(len(some), folds * k)
     slopes, intercepts = maps.pairs.T.copy()
     curves = fit_curves(p, bins.part(some).joined())
-    return Calibration(maps.centre, maps.spread, slopes, intercepts, maps.link, curved, curves)
+    floor = 0.5 / (float(bins.weights.sum()) + 1)
+    return Calibration(
+        maps.centre, maps.spread, slopes, intercepts, maps.link, curved, curves, floor
+    )
 
 
 def _bin_probabilities(maps: Maps, bins: Bins, labels: Ints) -> Floats:

@@ -14,7 +14,7 @@ from eigenlabel.inputs.parameters import check_number
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.operators import row_blocks
 from eigenlabel.linalg.ties import WEIGHED, nearest_first, score_rounding
-from eigenlabel.thresholds.base import Rule
+from eigenlabel.thresholds.base import Rule, known_labels
 
 ARRAYS = 6  # temporary arrays of a block of samples
 
@@ -203,18 +203,19 @@ class Between(_Known):
         scores : ndarray of shape (n_samples, n_labels)
             The probabilities.
         thresholds : ndarray of shape (n_labels,)
-            The thresholds.
+            The thresholds; labels with +inf, which were never observed, are left out.
 
         Returns
         -------
         decisions : ndarray of shape (n_samples, n_labels), bool
             The label sets.
         """
-        P = check_probabilities(scores, self)
-        decisions = np.asarray(thresholds < P)
+        known = known_labels(check_probabilities(scores, self), thresholds)
+        P = known.scores
+        decisions = np.asarray(known.thresholds < P)
         if self.most is not None:
             decisions &= _first(P, np.full(len(P), self.most))
-        return decisions | _first(P, np.full(len(P), self.least))
+        return known.spread(decisions | _first(P, np.full(len(P), self.least)))
 
 
 def _first(P: Floats, number: Ints) -> Bools:

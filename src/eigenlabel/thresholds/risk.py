@@ -67,10 +67,11 @@ class RiskControl(Rule):
     The statements hold for any number of samples and any probabilities, right or wrong, if the n
     samples and the new ones are exchangeable (independent for the last two) and the model and its
     calibration, the preparation of features included, have not seen the n samples: keep a part of
-    the samples aside for exact statements. Cross-validated scores come from models with other
-    training samples than the final one, so that the statements hold only approximately;
-    :func:`held_out_probabilities` turns them into probabilities. Those of ``fit_calibration`` have
-    seen the labels, and miss the bound by more.
+    the samples aside for exact statements, as :class:`eigenlabel.ThresholdedClassifier` does with
+    its parameter ``split``, and the command ``eigenlabel tune`` with ``--risk-split``.
+    Cross-validated scores come from models with other training samples than the final one, so that
+    the statements hold only approximately; :func:`held_out_probabilities` turns them into
+    probabilities. Those of ``fit_calibration`` have seen the labels, and miss the bound by more.
 
     If labels are missing (NaN), losses are those of the observed labels, and the statements are
     about the observed labels of new samples whose labels go missing in the same way. Samples

@@ -25,24 +25,33 @@ from eigenlabel.linalg.ties import (
     score_share,
     typical_size,
 )
-from eigenlabel.thresholds.base import Rule
+from eigenlabel.thresholds.base import Rule, known_labels
 from eigenlabel.thresholds.calibration import Calibration, held_out_probabilities
 from eigenlabel.thresholds.probability_rules import PROBABILITY_RULES
+
+CACHED = 2**16  # scores that are sorted at a time
 
 
 def _sort_with_truth(scores: Floats, truth: Bools) -> tuple[Floats, Bools]:
     """Return the scores (g, m, n) in descending order, up to their last bits, and their truth.
 
-    The truth must be False where a score is infinite.
+    The truth must be False where a score is infinite. Some labels at a time pass through all steps,
+    so that they stay in the caches.
     """
-    descending = np.negative(scores, dtype=np.float64)
-    bits = descending.view(np.int64)
-    bits &= ~np.int64(1)
-    bits |= truth
-    descending.sort(axis=-1)
-    hit = (bits & 1).astype(bool)
-    bits &= ~np.int64(1)
-    return np.negative(descending, out=descending), hit
+    ordered, hit = np.empty(scores.shape), np.empty(scores.shape, dtype=bool)
+    step = max(1, CACHED // max(1, scores.shape[-1]))
+    for k, each in enumerate(scores):
+        for start in range(0, len(truth), step):
+            some = slice(start, start + step)
+            part = np.negative(each[some], out=ordered[k, some])
+            bits = part.view(np.int64)
+            bits &= ~np.int64(1)
+            bits |= truth[some]
+            part.sort(axis=-1)
+            hit[k, some] = bits & 1
+            bits &= ~np.int64(1)
+            np.negative(part, out=part)
+    return ordered, hit
 
 
 class CutCurves:
@@ -433,7 +442,7 @@ class Top(Rule):
             )
         return np.full(scores.shape[:2], np.nan)
 
-    def decide(self, scores: Floats, thresholds: Floats) -> Bools:  # noqa: ARG002
+    def decide(self, scores: Floats, thresholds: Floats) -> Bools:
         """Decide that each sample has the labels with its highest scores.
 
         Parameters
@@ -441,17 +450,17 @@ class Top(Rule):
         scores : ndarray of shape (n_samples, n_labels)
             The scores.
         thresholds : ndarray of shape (n_labels,)
-            The thresholds, which are not used.
+            The thresholds; labels with +inf, which were never observed, are left out.
 
         Returns
         -------
         decisions : ndarray of shape (n_samples, n_labels), bool
             The label sets.
         """
-        top = top_labels(scores, self.n_labels)
-        decisions = np.zeros(scores.shape, dtype=bool)
-        np.put_along_axis(decisions, top, True, axis=1)
-        return decisions
+        known = known_labels(scores, thresholds)
+        decisions = np.zeros(known.scores.shape, dtype=bool)
+        np.put_along_axis(decisions, top_labels(known.scores, self.n_labels), True, axis=1)
+        return known.spread(decisions)
 
 
 @dataclass(frozen=True)
@@ -569,6 +578,12 @@ def get_rule(rule: str | Rule) -> Rule:
             "of eigenlabel.thresholds with its own settings, such as Mixed(weight=0.5)."
         )
     return known[rule]
+
+
+def rule_of(model: Any) -> Rule:
+    """Return the rule of a classifier, its parameter ``strategy`` or ``threshold``; else "zero"."""
+    given = (getattr(model, name, None) for name in ("strategy", "threshold"))
+    return get_rule(next((rule for rule in given if isinstance(rule, (str, Rule))), "zero"))
 
 
 def reads_probabilities(rule: Rule) -> bool:

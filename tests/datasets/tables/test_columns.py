@@ -1,13 +1,18 @@
 """Columns are numbers or words, depending on how they are written."""
 
+import datetime
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from eigenlabel.datasets import (
     DataError,
     from_frame,
     load,
 )
+from eigenlabel.datasets.tables.columns import Words, find_order, is_date, read_date
 from forms import both, same
 
 
@@ -78,3 +83,75 @@ def test_columns_of_other_types(tmp_path, cells, message):
             load(path)
         with pytest.raises(DataError, match=message):
             from_frame(frame)
+
+
+FORMS = (
+    ("%Y-%m-%d", ""),
+    ("%Y/%m/%d", ""),
+    ("%d.%m.%Y", ""),
+    ("%d %b %Y", ""),
+    ("%d-%b-%Y", ""),
+    ("%b %d, %Y", ""),
+    ("%B %d %Y", ""),
+    ("%d/%m/%Y", "day"),
+    ("%m/%d/%Y", "month"),
+    ("%Y-%m-%dT%H:%M:%S", ""),
+    ("%d/%m/%Y %H:%M", "day"),
+    ("%d %B %Y %H:%M:%S", ""),
+)
+
+
+@pytest.mark.parametrize(("form", "order"), FORMS)
+@given(st.datetimes(datetime.datetime(1000, 1, 1), datetime.datetime(9999, 12, 31)))
+def test_dates_are_read_in_every_form(form, order, moment):
+    written = moment.strftime(form)
+    assert is_date(written)
+    expected = datetime.datetime.strptime(written, form) - datetime.datetime(1970, 1, 1)
+    assert read_date(written, order) == pytest.approx(expected / datetime.timedelta(1), abs=1e-9)
+
+
+def test_words_that_are_no_dates():
+    for word in ("31/1/24", "2024", "may", "32.1.2024", "2024-13-01", "Jan 2024", "1 Foo 2024"):
+        assert read_date(word, "day") is None
+    assert read_date("1/2/2024") is None, "without an order"
+
+
+@pytest.mark.parametrize(
+    ("dates", "order"),
+    [
+        (["1/2/2024", "13/2/2024"], "day"),
+        (["1/2/2024", "2/13/2024", "2024-01-31"], "month"),
+        (["1/2/2024", "2/3/2024"], None),
+        (["13/2/2024", "2/13/2024"], None),
+        (["2024-01-31", "31.1.2024"], ""),
+    ],
+)
+def test_the_order_of_day_and_month(dates, order):
+    assert find_order(dates) == order
+
+
+@both
+def test_yes_and_no_are_numbers_and_labels(write):
+    data = load(write("x,label:a\nyes,No\nNO,yes\n,yes\n"))
+    np.testing.assert_array_equal(data.X, [[1], [0], [np.nan]])
+    assert data.Y.toarray().tolist() == [[0], [1], [1]]
+
+
+def test_frames_of_pyarrow_are_read_too():
+    pa = pytest.importorskip("pyarrow")
+    columns = {"x": [1.5, None], "c": ["u", "v"], "labels": ["a", "b"]}
+    found = from_frame(pa.table(columns))
+    same(found, from_frame(pytest.importorskip("polars").DataFrame(columns)))
+
+
+def test_numbers_among_words_are_words_if_the_table_allows_it():
+    from eigenlabel.datasets.tables.frames import to_table
+
+    pd = pytest.importorskip("pandas")
+    table = to_table("it", pd.DataFrame({"x": [1, "n/a", 2.5]}))
+    with pytest.raises(DataError, match="'x' holds words here, numbers before"):
+        table.column("x")
+    table.mixed = True
+    found = table.column("x")
+    assert isinstance(found, Words)
+    assert [found.values[code] for code in found.codes] == ["1", "n/a", "2.5"]

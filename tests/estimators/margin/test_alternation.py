@@ -35,7 +35,7 @@ def test_the_added_features_have_the_penalty_of_the_paper(rng, loss, r, form):
     T = 2.0 * draw_labels(60, rng, 2) - 1
     Theta = np.linalg.qr(rng.standard_normal((5, r)))[0].T if r else np.zeros((0, 5))
     step = MarginStep(AlternationProblem(form(X), T, loss, 0.05, 0.01, True), 10**6, 0)
-    step.svm.set_params(max_iter=10**6)
+    step.max_iter = 10**6
     U, b = step.solve(Theta, 1e-10)
     for label in range(2):
         u, intercept = svm_oracle(X, T[:, label], 0.05, 0.01, Theta, loss)
@@ -79,3 +79,16 @@ def test_leading_directions_leave_out_null_directions(rng):
     assert Theta.shape == (2, 8)
     np.testing.assert_allclose(helpers.projector(Theta.T) @ U, U)
     assert leading_directions(np.zeros((8, 5)), 3).shape == (0, 8)
+
+
+@pytest.mark.parametrize("r", [0, 1, 3, 5])
+@pytest.mark.parametrize("least", [0.5, 1e-2, 1e-5, 1e-12])
+def test_leading_directions_are_those_of_the_svd(r, least, rng):
+    """From the squares of singular values if they are close, and from U otherwise."""
+    left, right = (np.linalg.qr(rng.standard_normal((n, 5)))[0] for n in (40, 5))
+    s = np.geomspace(1, least, 5)
+    Theta = leading_directions((left * s) @ right.T, r)
+    np.testing.assert_allclose(Theta @ Theta.T, np.eye(r), atol=1e-13)
+    # Directions of singular values s have errors of rounding / s^2, those of the SVD rounding / s.
+    atol = 1e-9 if least > 1e-3 else 1e-12 / s[:r].min(initial=1)
+    np.testing.assert_allclose(Theta.T @ Theta, helpers.projector(left[:, :r]), atol=atol)

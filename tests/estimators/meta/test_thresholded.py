@@ -1,14 +1,16 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.utils.parallel import Parallel
 
 from eigenlabel import SharedSubspaceClassifier, ThresholdedClassifier, metrics
 from eigenlabel.datasets import make_shared_subspace
+from eigenlabel.estimators import heldout_by_refitting
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.model_selection import MultilabelStratifiedKFold
 from eigenlabel.model_selection.classifier_scores import scores_matrix
@@ -256,7 +258,7 @@ def test_vectors_of_a_classifier_without_probabilities_are_held_out(classes, dat
     np.testing.assert_array_equal(
         model.oof_scores_, model.decision_function(data.X).reshape(150, -1)
     )
-    model.set_params(cv=5).fit(data.X[:3], [0, 1, 1])  # fewer samples than folds
+    model.set_params(cv=3).fit(data.X[:3], [0, 1, 1])
     assert np.isnan(model.oof_scores_[0, 0])  # the other two are of one class
     with pytest.raises(ValueError, match="n_samples = 1"):
         model.fit(data.X[:1], [0])
@@ -275,3 +277,117 @@ def test_many_labels_have_the_probabilities_of_the_classifier(data, monkeypatch)
     model.set_params(estimator__calibration=None).fit(data.X, Y)
     with pytest.raises(AttributeError, match=r"SharedSubspaceClassifier\(calibration='auto'\)"):
         model.predict_proba(data.X)
+
+
+class CountsFits(RidgeClassifier):
+    """A classifier that counts the fits of all its clones."""
+
+    fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        type(self).fits += 1
+        return super().fit(X, y, sample_weight)
+
+
+class OnlyPredicts(ClassifierMixin, BaseEstimator):
+    """A classifier without scores."""
+
+    def fit(self, X, y):  # noqa: ARG002
+        self.classes_, self.shape_ = np.unique(y), np.shape(y)[1:]
+        return self
+
+    def predict(self, X):
+        return np.full((len(X), *self.shape_), self.classes_[0])
+
+
+@pytest.fixture
+def counting(monkeypatch):
+    monkeypatch.setattr(CountsFits, "fits", 0)
+    return CountsFits()
+
+
+def test_names_of_an_earlier_fit_are_forgotten(data):
+    pd = pytest.importorskip("pandas")
+    names = [f"x{j}" for j in range(10)]
+    model = ThresholdedClassifier(RidgeClassifier(), cv=None)
+    model.fit(pd.DataFrame(data.X, columns=names), data.Y)
+    assert model.feature_names_in_.tolist() == names
+    model.fit(data.X, data.Y)
+    assert not hasattr(model, "feature_names_in_")
+    assert model.n_features_in_ == 10
+    assert not hasattr(model.set_params(estimator=Inner()).fit(data.X, data.Y), "n_features_in_")
+
+
+class Inner(OnlyPredicts):
+    """A classifier that does not know the number of its features."""
+
+    def decision_function(self, X):
+        return np.zeros((len(X), *self.shape_))
+
+
+def test_rules_on_probabilities_are_refused_before_any_fit(counting, data):
+    model = ThresholdedClassifier(counting, strategy="expected_f1", calibration=None)
+    with pytest.raises(ValueError, match="calibration=None leaves out"):
+        model.fit(data.X, data.Y)
+    assert CountsFits.fits == 0
+
+
+@pytest.mark.parametrize("strategy", ["zero", Top(2)])
+def test_rules_without_scores_hold_nothing_out(strategy, counting, data, rng):
+    Y = data.Y.astype(float)
+    model = ThresholdedClassifier(counting, strategy=strategy, calibration=None, cv=3)
+    model.fit(data.X, Y)
+    assert CountsFits.fits == 1
+    assert not hasattr(model, "oof_scores_")
+    expected = ThresholdedClassifier(RidgeClassifier(), strategy=strategy, cv=3).fit(data.X, Y)
+    assert expected.oof_scores_.shape == Y.shape
+    np.testing.assert_array_equal(model.predict(data.X), expected.predict(data.X))
+    Y[:, 1] = np.nan  # never observed
+    Y[rng.permutation(150)[:5], 0] = np.nan
+    subspace = SharedSubspaceClassifier()
+    model = ThresholdedClassifier(subspace, strategy=strategy, calibration=None).fit(data.X, Y)
+    assert not model.predict(data.X)[:, 1].any()
+
+
+def test_vectors_need_scores_or_no_calibration(data):
+    model, y = ThresholdedClassifier(OnlyPredicts()), data.Y[:, 0]
+    with pytest.raises(TypeError, match=r"OnlyPredicts has neither .* Pass calibration=None"):
+        model.fit(data.X, y)
+    np.testing.assert_array_equal(model.set_params(calibration=None).fit(data.X, y).predict(y), 0)
+
+
+@pytest.mark.parametrize("vector", [True, False])
+def test_folds_are_checked_alike_for_vectors_and_matrices(vector, data):
+    X, y = data.X[:40], data.Y[:40, 0] if vector else data.Y[:40]
+    rows = np.arange(40)
+    model = ThresholdedClassifier(RidgeClassifier())
+    with pytest.raises(ValueError, match="needs at least 5 samples, got 4"):
+        model.fit(X[:4], y[:4])
+    with pytest.raises(ValueError, match=r"leaves sample 30 .* cover all samples"):
+        model.set_params(cv=[(rows[20:], rows[:20]), (rows[:20], rows[20:30])]).fit(X, y)
+    with pytest.raises(ValueError, match=r"tests sample 10 2 times"):
+        model.set_params(cv=[(rows[20:], rows[:20]), (rows[:10], rows[10:])]).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", ["vector", "one label", "matrix"])
+def test_folds_are_fitted_in_parallel(kind, data, monkeypatch):
+    y = {"vector": data.Y[:, 0], "one label": data.Y[:, :1], "matrix": data.Y}[kind]
+    asked = []
+
+    class Recording(Parallel):
+        def __init__(self, n_jobs=None):
+            asked.append(n_jobs)
+            super().__init__(n_jobs=1)
+
+    monkeypatch.setattr(heldout_by_refitting, "Parallel", Recording)
+    inner = SharedSubspaceClassifier(calibration=None)
+    ThresholdedClassifier(inner, n_jobs=2, cv=2).fit(data.X, y)
+    assert asked == [2]
+
+
+def test_estimators_that_have_a_length_are_asked_for_probabilities(data):
+    forest = RandomForestClassifier(3, random_state=0).fit(data.X, data.Y[:, 0])
+    forest.estimators_ = []  # its length is zero, so that it is false
+    model = ThresholdedClassifier(RidgeClassifier(), calibration=None)
+    model.estimator_ = forest
+    assert hasattr(model, "predict_proba")

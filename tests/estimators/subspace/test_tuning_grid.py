@@ -103,9 +103,10 @@ def test_the_whole_grid_equals_refitting(
     )
 
 
-def test_chunks_make_no_difference(data, monkeypatch):
+@pytest.mark.parametrize(("name", "numbers"), [("CHUNK", 1), ("TOGETHER", 1), ("TOGETHER", 2000)])
+def test_chunks_make_no_difference(name, numbers, data, monkeypatch):
     whole = SharedSubspaceClassifierCV(**SMALL, cv=3).fit(data.X, data.Y)
-    monkeypatch.setattr(tuning, "CHUNK", 1)
+    monkeypatch.setattr(tuning, name, numbers)
     parts = SharedSubspaceClassifierCV(**SMALL, cv=3).fit(data.X, data.Y)
     # Products of other sizes add in another order.
     for key in ("pooled_test_score", "split1_test_score"):

@@ -4,9 +4,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_recall_fscore_support
 from sklearn.multiclass import OneVsRestClassifier
 
-from eigenlabel import metrics
+from eigenlabel import SharedSubspaceClassifierCV, ThresholdedClassifier, metrics
 from eigenlabel.inspection import ThresholdDisplay
-from eigenlabel.thresholds import PerLabelF1
+from eigenlabel.thresholds import PerLabelF1, RiskControl, held_out_probabilities
 
 
 def at(case, j, t):
@@ -117,3 +117,27 @@ def test_bad_input_raises_an_error(case, planted):
         ThresholdDisplay.from_estimator(plain, planted.X, planted.Y, label=0)
     shown = ThresholdDisplay.from_estimator(plain, planted.X, planted.Y, label=0, thresholds=0.5)
     assert shown.threshold == 0.5
+
+
+def test_thresholds_of_probabilities_are_drawn_on_probabilities(planted):
+    X, Y = planted.X, planted.Y
+    rule = RiskControl(recall=0.8)
+    model = SharedSubspaceClassifierCV([0.1], [0.1], 2, threshold=rule).fit(X, Y)
+    held_out = ThresholdDisplay.from_estimator(model, None, Y)
+    P = held_out_probabilities(model.oof_scores_, Y)
+    assert held_out.threshold == model.thresholds_[0]
+    true = Y.astype(bool)
+    recall = (P[true] > model.thresholds_[0]).mean()
+    assert held_out.at(held_out.threshold)["recall"] == pytest.approx(recall)
+    new = ThresholdDisplay.from_estimator(model, X, Y)
+    recall = model.predict(X)[true].mean()
+    assert new.at(new.threshold)["recall"] == pytest.approx(recall)
+    plain = SharedSubspaceClassifierCV([0.1], [0.1], 2).fit(X, Y)
+    asked = ThresholdDisplay.from_estimator(plain, None, Y, thresholds=rule)
+    assert asked.threshold == pytest.approx(rule.fit(P, Y)[0])
+    own = ThresholdedClassifier(
+        OneVsRestClassifier(LogisticRegression()), strategy=rule, calibration=None
+    ).fit(X, Y)
+    shown = ThresholdDisplay.from_estimator(own, None, Y)
+    recall = (own.oof_scores_[true] > own.thresholds_[0]).mean()
+    assert shown.at(shown.threshold)["recall"] == pytest.approx(recall)

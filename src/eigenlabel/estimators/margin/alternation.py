@@ -10,19 +10,20 @@ consists of its leading left singular vectors.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import LinearSVC
 
-from eigenlabel.inputs.warning import ignored
+from eigenlabel.inputs.sklearn_private import fit_liblinear, liblinear_seed
 from eigenlabel.linalg._types import Floats, Matrix
 from eigenlabel.linalg.numerics import fix_signs, rank_tolerance, turn_equal
 from eigenlabel.linalg.operators import CentredOperator
 from eigenlabel.linalg.solvers.shifted import ShiftedSystem
 
+EARLY = 10  # times tol is the gain below which rounds use a smaller tolerance
+CLEAR = 1e-3  # singular values above this share of the largest may be computed from squares
 FIRST_ITERATIONS = 1000  # of LIBLINEAR; many labels never need more
 TOLERANCES = (0.1, 0.01, 1e-3)  # of LIBLINEAR, from rounds that gain much to the last ones
 
@@ -60,13 +61,20 @@ class AlternationProblem:
     beta: float
     fit_intercept: bool
 
-    def values(self, U: Floats, b: Floats, Theta: Floats) -> Floats:
-        """Return the objective of each label at its best v."""
+    def plain_values(self, U: Floats, b: Floats) -> Floats:
+        """Return the objective of each label without a subspace."""
         loss = LOSSES[self.loss](self.T * (np.asarray(self.X @ U) + b)).mean(axis=0)
-        every, shared = (U**2).sum(axis=0), ((Theta @ U) ** 2).sum(axis=0)
         intercept = 0.0 if self.loss == "squared" else self.beta * b**2
-        total = loss + (self.alpha + self.beta) * every - self.alpha * shared + intercept
-        return np.asarray(total)
+        return np.asarray(loss + (self.alpha + self.beta) * _squares(U) + intercept)
+
+    def gains(self, U: Floats, Theta: Floats) -> Floats:
+        """Return by how much a subspace lowers the objective of each label, at its best v."""
+        return self.alpha * _squares(Theta @ U)
+
+
+def _squares(U: Floats) -> Floats:
+    """Return the squared lengths of the columns."""
+    return np.asarray(np.einsum("ij,ij->j", U, U))
 
 
 class Step(Protocol):
@@ -116,21 +124,16 @@ class MarginStep:
         self.X, self.T = problem.X, problem.T
         self.rho = np.sqrt(alpha / beta)
         self.tau = np.sqrt((alpha + beta) / beta) if problem.fit_intercept else 0.0
-        self.unsolved, self.max_iter = 0, max_iter
-        self.svm = LinearSVC(
-            loss=problem.loss,
-            max_iter=min(FIRST_ITERATIONS, max_iter),
-            C=1 / (2 * len(problem.T) * (alpha + beta)),
-            fit_intercept=False,
-            random_state=seed,
-        )
+        self.unsolved, self.limit = 0, max_iter
+        self.max_iter = min(FIRST_ITERATIONS, max_iter)  # may grow up to the limit
+        C = 1 / (2 * len(problem.T) * (alpha + beta))
+        self._svm = partial(fit_liblinear, loss=problem.loss, C=C, seed=liblinear_seed(seed))
 
     def persist(self) -> bool:
         """Allow ten times as many iterations, at most ``max_iter``."""
-        before = int(self.svm.max_iter)
-        after = min(10 * before, self.max_iter)
-        self.svm.set_params(max_iter=after)
-        return after > before
+        before = self.max_iter
+        self.max_iter = min(10 * before, self.limit)
+        return self.max_iter > before
 
     def solve(self, Theta: Floats, tol: float) -> tuple[Floats, Floats]:
         """Solve the labels one by one."""
@@ -143,12 +146,11 @@ class MarginStep:
         return W[:d] + self.rho * (Theta.T @ W[d:-1]), self.tau * W[-1]
 
     def _solve_label(self, A: Matrix, t: Floats, tol: float) -> Floats:
-        if (t == t[0]).all():  # LinearSVC needs two classes; a sample of zeros changes nothing
+        if (t == t[0]).all():  # LIBLINEAR needs two classes; a sample of zeros changes nothing
             A, t = _below(A, np.zeros((1, A.shape[1]))), np.append(t, -t[0])
-        with ignored(ConvergenceWarning):  # unsolved labels are counted and reported at the end
-            self.svm.set_params(tol=tol).fit(A, t)
-        self.unsolved += bool(self.svm.n_iter_ >= self.svm.max_iter)
-        return np.asarray(self.svm.coef_[0])
+        w, n_iter = self._svm(A, t > 0, tol=tol, max_iter=self.max_iter)
+        self.unsolved += n_iter >= self.max_iter
+        return w
 
 
 def _beside(A: Matrix, B: Floats) -> Matrix:
@@ -221,9 +223,26 @@ def leading_directions(U: Floats, r: int) -> Floats:
 
     Singular vectors whose singular values are zero up to rounding are left out.
     """
-    left, s, _ = np.linalg.svd(U, full_matrices=False)
+    left, s = _left_singular(U)
     kept = np.count_nonzero(s[:r] > s[:1] * max(U.shape) * np.finfo(float).eps)
     return fix_signs(turn_equal(s, left)[:, :kept]).T
+
+
+def _left_singular(U: Floats) -> tuple[Floats, Floats]:
+    """Return the left singular vectors of U and its singular values.
+
+    The eigenvectors V of ``U'U`` have the errors of squared singular values. If all are above CLEAR
+    times the largest, ``U V / s`` is orthonormal up to 1e-9, and a second step of the same kind
+    makes it orthonormal up to rounding. Otherwise the SVD of U is computed.
+    """
+    values, V = np.linalg.eigh(U.T @ U)
+    values, V = values[::-1], V[:, ::-1]
+    s = np.sqrt(np.maximum(values, 0.0))
+    if not s[-1] > CLEAR * s[0]:
+        left, s, _ = np.linalg.svd(U, full_matrices=False)
+        return left, s
+    left = U @ (V / s)
+    return left @ np.linalg.inv(np.linalg.cholesky(left.T @ left)).T, s
 
 
 @dataclass(frozen=True)
@@ -264,24 +283,31 @@ def alternate(
     """Alternate between both steps until a round lowers the objective by at most tol of it.
 
     The objective never increases: a label whose new model is worse keeps its old one. When the
-    rounds gain nothing more, the solver of the labels first uses a smaller tolerance and then, as
-    long as it stops early for some labels, more iterations.
+    rounds gain little, the solver of the labels uses a smaller tolerance. When those with the
+    smallest one gain nothing more, it uses more iterations, as long as it stops early for some
+    labels.
     """
     d, m = problem.X.shape[1], problem.T.shape[1]
     U, b, Theta = np.zeros((d, m)), np.zeros(m), np.zeros((0, d))
+    plain = problem.plain_values(U, b)
     objective: list[float] = []
     stalled = [np.inf]  # objectives at which the smallest tolerance gained nothing more
     tolerances = list(step.tolerances)
     gain: float | None = None
     for _ in range(max_iter):
-        U, b = _better(problem, (U, b), step.solve(Theta, tolerances[0]), Theta)
+        new, c = step.solve(Theta, tolerances[0])
+        other = problem.plain_values(new, c)
+        better = other - problem.gains(new, Theta) < plain - problem.gains(U, Theta)
+        U, b = np.where(better, new, U), np.where(better, c, b)
+        plain = np.where(better, other, plain)
         Theta = leading_directions(U, r)
-        objective.append(float(problem.values(U, b, Theta).sum()))
+        objective.append(float((plain - problem.gains(U, Theta)).sum()))
         before = objective[-2] if len(objective) > 1 else np.inf
         gain = before - objective[-1]
-        if len(objective) == 1 or gain > tol * before:
+        last = len(tolerances) == 1
+        if len(objective) == 1 or gain > (tol if last else EARLY * tol) * before:
             continue
-        if len(tolerances) > 1:
+        if not last:
             tolerances = tolerances[1:]
             continue
         stalled.append(objective[-1])
@@ -294,14 +320,3 @@ def alternate(
     return Alternation(
         U, b, Theta, objective, step.unsolved, bool(step.unsolved and matter), last_gain
     )
-
-
-def _better(
-    problem: AlternationProblem,
-    old: tuple[Floats, Floats],
-    new: tuple[Floats, Floats],
-    Theta: Floats,
-) -> tuple[Floats, Floats]:
-    """Return, for each label, the model with the smaller objective."""
-    better = problem.values(*new, Theta) < problem.values(*old, Theta)
-    return np.where(better, new[0], old[0]), np.where(better, new[1], old[1])

@@ -1,6 +1,7 @@
 """ML-kNN: each label decided by how many of the nearest neighbours have it."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,11 +20,11 @@ from eigenlabel.inputs.parameters import (
     Parameters,
     check_parameters,
 )
-from eigenlabel.kernels.distances import distances_to
 from eigenlabel.kernels.neighbours import nearest_in_strips
 from eigenlabel.kernels.rounding import EUCLIDEAN, metric_rounding
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Bools, Floats, Ints
+from eigenlabel.linalg.nearest import NearestEuclidean
 from eigenlabel.linalg.operators import row_blocks
 from eigenlabel.linalg.ties import precision
 
@@ -179,10 +180,18 @@ class MLkNN(LabelForms, BaseEstimator):  # type: ignore[misc]
             yield self._approximate(X, training)
             return
         dtype = max((X.dtype, self._X.dtype), key=precision)
+        rounding = partial(metric_rounding, self.metric, dtype=dtype)
+        blocks = row_blocks(X.shape[0], SMALL * len(self._Y))
+        if isinstance(self.metric, str) and self.metric in EUCLIDEAN:
+            search = NearestEuclidean(self._X)
+            for rows in blocks:
+                some = X[rows]
+                yield search(some, self._k, rounding(some), rows if training else None)
+            return
         strips = nearest_in_strips(
             self._distances(X),
-            lambda rows: metric_rounding(self.metric, X[rows], dtype),
-            row_blocks(X.shape[0], SMALL * len(self._Y)),
+            lambda rows: rounding(X[rows]),
+            blocks,
             self._k,
             training=training,
         )
@@ -213,9 +222,6 @@ class MLkNN(LabelForms, BaseEstimator):  # type: ignore[misc]
                 f"metric={self.metric!r} does not support sparse X: use 'euclidean', 'cosine' or "
                 "'manhattan', or pass X.toarray()."
             )
-        if isinstance(self.metric, str) and self.metric in EUCLIDEAN:
-            to_training = distances_to(self._X, self.metric)
-            return lambda rows: to_training(X[rows])
         A, Z = (M.astype(float, copy=False) for M in (X, self._X))
         whole = slice(0, A.shape[0])
 

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.estimators.base import ScoreClassifier, check_calibrated
 from eigenlabel.estimators.subspace.coefficients import Weights
-from eigenlabel.estimators.subspace.fit_files import read_pieces
 from eigenlabel.estimators.subspace.solve import SubspaceSolution
 from eigenlabel.estimators.subspace.stream import Columns, Stream, extend, linear_only
 from eigenlabel.inputs.data import check_data
@@ -342,6 +341,8 @@ class BaseSharedSubspace(
         self : object
             The model.
         """
+        from eigenlabel.estimators.subspace.fit_files import read_pieces  # noqa: PLC0415  many readers
+
         n_folds, limit = self._check_stream(), self._limit
         stream: Stream | None = None
         for piece in read_pieces(paths, rows, like, options):

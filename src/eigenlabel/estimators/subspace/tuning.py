@@ -17,7 +17,7 @@ from eigenlabel.linalg.factors.base import SampleFactor
 from eigenlabel.linalg.factors.solution import worst
 from eigenlabel.linalg.heldout import Fold, FoldBlock, Shifted, tuning_arrays
 from eigenlabel.linalg.machine import check_memory
-from eigenlabel.linalg.numerics import EPS, descending_eigh
+from eigenlabel.linalg.numerics import EPS, turn_equal
 from eigenlabel.linalg.solvers.shifted import smallest_eigenvectors
 from eigenlabel.linalg.ties import SAFETY, first_largest
 from eigenlabel.model_selection.scorers import Truth
@@ -27,6 +27,7 @@ PAPER_GRID = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 CHUNK = 2**22  # held-out scores of grid points held at once
 KEPT = 2**27  # scores that are kept so that each shift is solved once
 SMALL = 32  # labels up to which all eigenvectors are as fast as some
+TOGETHER = 2**20  # numbers of pairs of shifts that are combined in one call
 FEW = 4  # eigenvectors are computed apart if they are this many times fewer than labels
 
 Item = TypeVar("Item")
@@ -170,15 +171,19 @@ class GridScores:
             for some in (needed & betas, needed - betas):  # what is kept is computed by itself
                 new = sorted(some - set(known))
                 known.update(zip(new, block.shifted(new), strict=True))
-            for p, (i, j) in enumerate(shifts):
-                for k, F in enumerate(_combine(block, known[i], known[j], ranks)):
-                    F = np.swapaxes(block.settle(F), 0, 1).reshape(self.m, -1)  # noqa: PLW2901
-                    out[k, p][:, rows] += F
+            chosen = [(known[i], known[j]) for i, j in shifts]
+            for part, k, F in _combine(block, chosen, ranks):
+                out[k, part][..., rows] += self._by_label(block, F)
             for i in set(known) - (betas if self.keeps else {shifts[-1][0]}):
                 del known[i]
         if (self.times > 1).any():
             out /= np.maximum(self.times, 1)
         return out
+
+    def _by_label(self, block: FoldBlock, F: Floats) -> Floats:
+        """Return final scores (pairs, m, rows) of combined ones (pairs, folds, m, size)."""
+        settled = block.settle(F.reshape(-1, *F.shape[2:])).reshape(*F.shape[:3], -1)
+        return np.swapaxes(settled, 1, 2).reshape(len(F), self.m, -1)
 
 
 def _as_slice(rows: Ints) -> Ints | slice:
@@ -187,34 +192,73 @@ def _as_slice(rows: Ints) -> Ints | slice:
     return slice(first, first + n) if np.array_equal(rows, np.arange(first, first + n)) else rows
 
 
-def _combine(block: FoldBlock, a: Shifted, b: Shifted, ranks: Sequence[int]) -> Iterator[Floats]:
-    """Yield the scores ``F_B + W W'(F_A - F_B)`` (folds, m, size) of each dimension.
+def _combine(
+    block: FoldBlock, pairs: Sequence[tuple[Shifted, Shifted]], ranks: Sequence[int]
+) -> Iterator[tuple[slice, int, Floats]]:
+    """Yield the scores ``F_B + W W'(F_A - F_B)`` of some pairs of shifts A, B and one dimension.
 
-    W are the leading eigenvectors of S = A'B. If only few are left out, these are used instead:
-    ``F_A - V V'(F_A - F_B)``.
+    W are the leading eigenvectors of S = A'B. Scores have the shape (pairs, folds, m, size); the
+    slice is the place of the pairs, and the number that of the dimension. The eigenproblems of few
+    labels are small, so that those of several pairs are solved in one call.
+    """
+    folds, m, size = pairs[0][0].scores.shape
+    step = max(1, TOGETHER // (folds * m * (m + size)))
+    if m >= SMALL or step == 1 or not any(0 < r < m for r in ranks):
+        for p, (a, b) in enumerate(pairs):
+            for k, F in enumerate(_combine_one(block, a, b, ranks)):
+                yield slice(p, p + 1), k, F[None]
+        return
+    for start in range(0, len(pairs), step):
+        part = slice(start, min(start + step, len(pairs)))
+        A, B = (np.stack([pair[side].scores for pair in pairs[part]]) for side in (0, 1))
+        S = np.zeros((len(A), folds, m, m))
+        unequal = [k for k, (a, b) in enumerate(pairs[part]) if a.index != b.index]
+        if unequal:
+            S[unequal] = block.inner_products([pairs[start + k] for k in unequal])
+        W, difference = _leading_eigenvectors(S), A - B
+        for k, r in enumerate(ranks):
+            yield part, k, B + W[..., :r] @ (np.swapaxes(W[..., :r], -1, -2) @ difference)
+
+
+def _combine_one(
+    block: FoldBlock, a: Shifted, b: Shifted, ranks: Sequence[int]
+) -> Iterator[Floats]:
+    """Yield the combined scores (folds, m, size) of one pair for each dimension.
+
+    If only few eigenvectors V are left out, these are used: ``F_A - V V'(F_A - F_B)``.
     """
     m = a.scores.shape[1]
     if a.index == b.index or not any(0 < r < m for r in ranks):
         yield from (b.scores if r == 0 else a.scores for r in ranks)
         return
-    difference = a.scores - b.scores
     S = block.inner(a, b)
     V = _last_eigenvectors(S, m - min(ranks), {m - r for r in ranks})
-    W = descending_eigh(S)[1] if V is None else None
+    if V is None:
+        W, difference = _leading_eigenvectors(S), a.scores - b.scores
+        for r in ranks:
+            yield b.scores + W[..., :r] @ (np.swapaxes(W[..., :r], -1, -2) @ difference)
+        return
+    Vt = np.swapaxes(V, -1, -2)
+    difference = Vt @ a.scores - Vt @ b.scores
     for r in ranks:
-        if V is not None:
-            left = V[..., : m - r]
-            yield a.scores - left @ (np.swapaxes(left, -1, -2) @ difference)
-        elif W is not None:
-            lead = W[..., :r]
-            yield b.scores + lead @ (np.swapaxes(lead, -1, -2) @ difference)
+        F = V[..., : m - r] @ difference[..., : m - r, :]
+        yield np.subtract(a.scores, F, out=F)
+
+
+def _leading_eigenvectors(S: Floats) -> Floats:
+    """Return all eigenvectors (..., m, m), the largest eigenvalues first, with any signs.
+
+    If a cut separates equal eigenvalues, the basis of :func:`turn_equal` decides.
+    """
+    values, W = np.linalg.eigh((S + np.swapaxes(S, -1, -2)) / 2)
+    return turn_equal(values[..., ::-1], W[..., ::-1])
 
 
 def _last_eigenvectors(S: Floats, k: int, cuts: set[int]) -> Floats | None:
     """Return the eigenvectors (folds, m, k) of the k smallest eigenvalues, ascending.
 
     Returns None if all eigenvectors are as fast, or if a cut separates eigenvalues that are equal
-    up to rounding: which eigenvectors of these are taken is for :func:`descending_eigh` to decide.
+    up to rounding: which eigenvectors of these are taken is for :func:`turn_equal` to decide.
     """
     m = S.shape[-1]
     if m < SMALL or FEW * k > m:

@@ -11,7 +11,8 @@ from eigenlabel.inputs.data import check_scores, unmasked
 from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.labels.checks import check_observed_labels
 from eigenlabel.linalg._types import Bools, Floats, Ints
-from eigenlabel.model_selection.classifier_scores import scores_matrix
+from eigenlabel.model_selection.classifier_scores import probabilities_matrix, scores_matrix
+from eigenlabel.thresholds import held_out_probabilities
 
 
 class ScoredCells(NamedTuple):
@@ -129,6 +130,24 @@ def read_estimator(
         )
         scores = find_fitted(model, "oof_scores_", advice)
     return read_judged(Y, scores, sample_weight, names_given(label_names, model))
+
+
+def read_probabilities(
+    model: Any, X: Any, Y: Any, sample_weight: Any, label_names: Any, display: str
+) -> Judged:
+    """Read the probabilities of a classifier on X, or held-out ones if X is None."""
+    names = names_given(label_names, model)
+    if X is not None:
+        m = check_observed_labels(Y, "Y")[0].shape[1]
+        found = probabilities_matrix(model, X, m)
+        return read_judged(Y, found, sample_weight, names, "probabilities")
+    advice = f"pass samples that were not in training to {display}.from_estimator"
+    part = find_part(model, "oof_scores_", advice)
+    found = np.asarray(part.oof_scores_)
+    if hasattr(part, "calibration_"):
+        # These have not seen the labels of their sample; rules are fitted to them.
+        found = held_out_probabilities(found, Y, sample_weight, method=part.calibration)
+    return read_judged(Y, found, sample_weight, names, "probabilities")
 
 
 def find_part(model: Any, attribute: str, advice: str) -> Any:

@@ -9,15 +9,17 @@ from eigenlabel.drawing.names import LITERAL, OUTSIDE, add_legend, readable
 from eigenlabel.inspection.displays.base import Display
 from eigenlabel.inspection.displays.checked_inputs import (
     Judged,
-    find_fitted,
     find_label,
+    find_part,
     read_estimator,
     read_judged,
+    read_probabilities,
 )
 from eigenlabel.inspection.displays.curve_points import ThresholdCurve, threshold_curve
 from eigenlabel.labels.checks import blank
 from eigenlabel.linalg._types import Floats
 from eigenlabel.thresholds import Rule, get_rule
+from eigenlabel.thresholds.rules import reads_probabilities, rule_of
 
 MEASURES = ("precision", "recall", "f1")
 SHOWN = {"precision": "precision", "recall": "recall", "f1": "F1"}
@@ -113,7 +115,8 @@ class ThresholdDisplay(Display):
             The name or position of the label. None is all cells, with one threshold for all labels.
         thresholds : "fitted", str, Rule, float, array-like or None, default="fitted"
             The chosen thresholds. "fitted" is ``thresholds_`` of the model; other values are those
-            of :meth:`from_predictions`.
+            of :meth:`from_predictions`. If they are those of a rule on probabilities, such as
+            :class:`eigenlabel.thresholds.RiskControl`, the curves are those of probabilities.
         label_names : list of str, default=None
             The names of the labels. None is the columns of Y, or what the model knows.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -128,10 +131,16 @@ class ThresholdDisplay(Display):
         display : ThresholdDisplay
             The display, which is drawn.
         """
+        rule = None
         if isinstance(thresholds, str) and thresholds == "fitted":
             advice = "pass thresholds=None, a number for each label, or a rule such as 'f1'"
-            thresholds = find_fitted(model, "thresholds_", advice)
-        judged = read_estimator(model, X, Y, sample_weight, label_names, cls.__name__)
+            part = find_part(model, "thresholds_", advice)
+            rule, thresholds = rule_of(part), part.thresholds_
+        elif isinstance(thresholds, (str, Rule)):
+            rule = get_rule(thresholds)
+        of_probabilities = rule is not None and reads_probabilities(rule)
+        read = read_probabilities if of_probabilities else read_estimator
+        judged = read(model, X, Y, sample_weight, label_names, cls.__name__)
         return cls._compute(judged, label, thresholds).plot(ax, **style)
 
     @classmethod

@@ -241,10 +241,32 @@ def test_classes(data):
 def test_several_tables(rng):
     tables = {"a": rng.standard_normal((60, 4)), "b": rng.standard_normal((60, 3))}
     Y = (tables["a"][:, :2] + tables["b"][:, :2] > 0).astype(int)
-    model = MultilabelBlend(random_state=0).fit(Views(tables), Y)
-    assert list(model.members_) == ["views"]
+    model = MultilabelBlend(["linear", "views"], weights="equal").fit(Views(tables), Y)
     assert model.n_features_in_ == 7
+    joined = MultilabelBlend(["linear"]).fit(np.hstack([tables["a"], tables["b"]]), Y)
+    np.testing.assert_allclose(
+        model.members_["linear"].coef_, joined.members_["linear"].coef_, atol=1e-8
+    )
     assert model.predict_proba(tables).shape == (60, 2)
+    with pytest.raises(ValueError, match="Member 'linear' needs every row of every table"):
+        model.predict({"a": tables["a"], "b": None})
+    tables["b"][:5] = np.nan
+    only = MultilabelBlend(random_state=0).fit(tables, Y)
+    assert list(only.members_) == ["views"]
+
+
+def test_labels_that_do_not_fit_in_memory_are_refused(data, monkeypatch):
+    monkeypatch.setattr(
+        "eigenlabel.estimators.meta.blend.fitting_members.memory_limit", lambda: 1000.0
+    )
+    with pytest.raises(MemoryError, match=r"9 arrays of 150 x 5 numbers.*SharedSubspaceClassifier"):
+        MultilabelBlend().fit(data.X, data.Y)
+
+
+def test_many_labels_do_without_a_shared_subspace(data, monkeypatch):
+    monkeypatch.setattr("eigenlabel.estimators.meta.blend.kernel_subspace.MANY_LABELS", 4)
+    model = MultilabelBlend(["linear"]).fit(data.X, data.Y)
+    assert model.members_["linear"].alpha_ == 0.0
 
 
 def test_groups_stay_together(data):

@@ -29,6 +29,17 @@ SPREAD = (
 ALPHAS, BETAS = (np.inf, 1e-2), (1e-4, 1e-3, 1e-2, 1e-1)  # while bandwidths are compared
 MOST_EXACT = 4000  # samples up to which the kernel matrix is used, with n^3 operations per fold
 MEKA_FEATURES = 1000
+MANY_LABELS = 300  # labels above which members do without a shared subspace
+
+
+def tuned_subspace(m: int, **parameters: Any) -> SharedSubspaceClassifierCV:
+    """Return the tuned model of m labels without calibration; of many labels, ridge regression.
+
+    The eigenproblems of the shared subspace take m^3 operations for each fold and grid point.
+    """
+    if m > MANY_LABELS:
+        parameters["alphas"] = [0.0]
+    return SharedSubspaceClassifierCV(calibration=None, **parameters)
 
 
 class KernelSubspace(OwnMember):
@@ -87,7 +98,7 @@ class KernelSubspace(OwnMember):
         self.random_state = random_state
 
     def _fit(self, data: Training) -> None:
-        rng = check_random_state(self.random_state)
+        rng, m = check_random_state(self.random_state), data.Y.shape[1]
         scaler = Normalizer() if sp.issparse(data.X) else StandardScaler()
         weighted = {} if sp.issparse(data.X) else {"sample_weight": data.weights}
         # Quotients of float32 values may leave their range.
@@ -107,11 +118,9 @@ class KernelSubspace(OwnMember):
             )
             Z = meka.fit_transform(Z)
             steps.append(("meka", meka))
-            model = SharedSubspaceClassifierCV(cv=self.cv, calibration=None)
+            model = tuned_subspace(m, cv=self.cv)
         else:
-            model = SharedSubspaceClassifierCV(
-                kernel=self.kernel, gamma=self.gamma_, cv=self.cv, calibration=None
-            )
+            model = tuned_subspace(m, kernel=self.kernel, gamma=self.gamma_, cv=self.cv)
         model.fit(Z, target, sample_weight=data.weights)
         self.oof_scores_ = model.oof_scores_
         self.pipeline_ = Pipeline([*steps, ("model", model)])
@@ -127,8 +136,8 @@ class KernelSubspace(OwnMember):
         truth = blank(Y, None if data.observed is None else data.observed[rows])
         losses = {}
         for gamma in (rule, rule / SPREAD, rule * SPREAD):
-            model = SharedSubspaceClassifierCV(
-                ALPHAS, BETAS, kernel=self.kernel, gamma=gamma, calibration=None
+            model = tuned_subspace(
+                Y.shape[1], alphas=ALPHAS, betas=BETAS, kernel=self.kernel, gamma=gamma
             )
             try:
                 with ignored(UserWarning):
@@ -215,7 +224,7 @@ class Presence(OwnMember):
         self.cv = cv
 
     def _fit(self, data: Training) -> None:
-        self.model_ = SharedSubspaceClassifierCV(cv=self.cv, calibration=None)
+        self.model_ = tuned_subspace(data.Y.shape[1], cv=self.cv)
         self.model_.fit(_presence(data.X), _target(data), sample_weight=data.weights)
         self.oof_scores_ = self.model_.oof_scores_
 

@@ -19,18 +19,20 @@ from eigenlabel.estimators.meta.blend.base import OwnMember
 from eigenlabel.estimators.meta.blend.each_label import EachLabel
 from eigenlabel.estimators.meta.blend.forest import LabelForest
 from eigenlabel.estimators.meta.blend.kernel_subspace import (
+    MANY_LABELS,
     KernelSubspace,
     Presence,
     needs_features,
+    tuned_subspace,
 )
 from eigenlabel.estimators.meta.blend.neighbours_and_words import (
     MOST_REFERENCES,
     NeighbourShares,
     WordRatios,
 )
+from eigenlabel.estimators.meta.blend.preparing import reads_tables
 from eigenlabel.estimators.meta.blend.task import BlendTask, Form
 from eigenlabel.estimators.subspace.base import BaseSharedSubspace
-from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
 from eigenlabel.inputs.data import is_estimator
 from eigenlabel.inputs.sklearn_private import take_rows, take_samples
 from eigenlabel.inputs.warning import ignored
@@ -38,8 +40,10 @@ from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.model_selection.classifier_scores import class_scores, score_method, scores_matrix
 
-FLOPS = 5e9  # operations per second of products of matrices, before anything was measured
-STEPS = 2e8  # steps per second of everything else
+# The speed of one core of 2024, before anything was measured: operations per second of products of
+# matrices, of other loops over numbers, and sorted scores per second.
+FLOPS, STEPS, SORTED = 4e10, 1e9, 3e7
+OVERHEAD = 0.02  # seconds of the smallest fit
 
 
 @dataclass(frozen=True)
@@ -55,63 +59,68 @@ class MemberRecipe:
     gain : float
         The expected gain relative to other members, by which they are ordered per second.
     suits : callable
-        Returns whether the member is a default member, given the form of the data.
+        Returns whether the member can be used, given the form of the data.
+    default : bool
+        Whether it is a default member where it suits.
     """
 
     make: Callable[[BlendTask], Any]
     seconds: Callable[[Form], float]
     gain: float
     suits: Callable[[Form], bool]
+    default: bool = True
 
 
 def _tuning(n: int, p: int, m: int, gram: float) -> float:
     """Return the seconds of an exact tuning with p x p matrices, whose Gram costs ``gram``."""
     reductions = 5 * 4 / 3 * p**3
     scores = 36 * 2 * n * p * m
-    return (gram + reductions + scores) / FLOPS + 72 * n * m / (5 * STEPS)
+    eigenproblems = 360 * 10 * m**3 if m <= MANY_LABELS else 0
+    return OVERHEAD + (gram + reductions + scores + eigenproblems) / FLOPS + 72 * n * m / SORTED
 
 
 def _linear_seconds(f: Form) -> float:
     p = min(f.n, f.d)
-    return _tuning(f.n, p, f.m, p * f.n * (f.stored + p))
+    return _tuning(f.n, p, f.m, f.n * p * f.stored)
 
 
 def _kernel_seconds(f: Form) -> float:
-    if needs_features(f.n):
-        return _tuning(f.n, 1000, f.m, 1e6 * f.n) + f.n * 2000 * f.stored / FLOPS
     few = min(f.n, 600)
-    distances = f.n**2 * f.stored
-    return _tuning(f.n, f.n, f.m, f.n**3 / 5 + distances) + 3 * _tuning(few, few, f.m, 0) / 4
+    compared = 3 * _tuning(few, few, f.m, 0.0) / 9
+    if needs_features(f.n):
+        return compared + _tuning(f.n, 1000, f.m, 1e6 * f.n) + f.n * 2000 * f.stored / STEPS
+    return compared + _tuning(f.n, f.n, f.m, f.n**2 * f.stored)
 
 
 def _laplacian_seconds(f: Form) -> float:
-    return _kernel_seconds(f) + f.n * min(f.n, 2000) * f.d / (5 * STEPS)
+    return _kernel_seconds(f) + f.n * min(f.n, 2000) * f.d / STEPS
 
 
 def _forest_seconds(f: Form) -> float:
     n, columns = min(f.n, 20_000), f.d if not f.sparse else min(f.d, 2000)
     work = n * np.log2(n + 2) * np.sqrt(columns) * (3 + min(f.m, 30) / 3)
-    return float(150 * work / (3 * STEPS) + 150 * f.n / STEPS)
+    return float(150 * (6e-4 + 4 * work / STEPS + 5 * f.n / STEPS))
 
 
 def _neighbour_seconds(f: Form) -> float:
-    return 1.2 * f.n * min(f.n, MOST_REFERENCES) * (f.stored / FLOPS + 20 / STEPS / 10)
+    pairs = f.n * min(f.n, MOST_REFERENCES)
+    return OVERHEAD + 2 * pairs * (f.stored / FLOPS + 5 / STEPS)
 
 
 def _word_seconds(f: Form) -> float:
-    return 6 * f.n * f.stored * f.m / STEPS / 2 + 6 * f.d * f.m / STEPS
+    return OVERHEAD + 6 * f.n * f.stored * f.m / STEPS + 30 * f.d * f.m / STEPS
 
 
 def _margin_seconds(f: Form) -> float:
-    return 15 * f.n * f.stored * f.m * 30 / STEPS
+    return OVERHEAD + 6 * f.n * f.stored * f.m * 100 / STEPS
 
 
 def _kgha_seconds(f: Form) -> float:
-    return 6 * 5 * f.n**3 / FLOPS
+    return OVERHEAD + 6 * 20 * f.n**3 / FLOPS
 
 
 def _linear(task: BlendTask) -> Any:
-    return SharedSubspaceClassifierCV(cv=task.folds, calibration=None)
+    return tuned_subspace(task.Y.shape[1], cv=task.folds)
 
 
 def _margin(task: BlendTask) -> Any:
@@ -126,12 +135,12 @@ def _forest(task: BlendTask) -> Any:
 
 
 RECIPES: dict[str, MemberRecipe] = {
-    "linear": MemberRecipe(_linear, _linear_seconds, 1.0, lambda f: not f.views),
+    "linear": MemberRecipe(_linear, _linear_seconds, 1.0, lambda f: f.joined),
     "neighbours": MemberRecipe(
         lambda task: NeighbourShares(cv=task.folds, random_state=task.seed),
         _neighbour_seconds,
         0.2,
-        lambda f: not f.views and not f.constant,
+        lambda f: f.joined and not f.constant,
     ),
     "words": MemberRecipe(
         lambda task: WordRatios(cv=task.folds),
@@ -139,12 +148,12 @@ RECIPES: dict[str, MemberRecipe] = {
         0.2,
         lambda f: f.sparse and not f.negative and not f.constant,
     ),
-    "forest": MemberRecipe(_forest, _forest_seconds, 1.0, lambda f: not f.views and not f.constant),
+    "forest": MemberRecipe(_forest, _forest_seconds, 1.0, lambda f: f.joined and not f.constant),
     "laplacian": MemberRecipe(
         lambda task: KernelSubspace("laplacian", cv=task.folds, random_state=task.seed),
         _laplacian_seconds,
         1.0,
-        lambda f: not f.views and not f.sparse and not f.constant,
+        lambda f: f.joined and not f.sparse and not f.constant,
     ),
     "presence": MemberRecipe(
         lambda task: Presence(cv=task.folds),
@@ -156,9 +165,12 @@ RECIPES: dict[str, MemberRecipe] = {
         lambda task: KernelSubspace("rbf", cv=task.folds, random_state=task.seed),
         _kernel_seconds,
         0.3,
-        lambda _: False,  # adds little beside the Laplacian kernel, or to a linear model of words
+        lambda f: f.joined and not f.constant,
+        default=False,  # adds little beside the Laplacian kernel, or to a linear model of words
     ),
-    "margin": MemberRecipe(_margin, _margin_seconds, 0.1, lambda _: False),
+    "margin": MemberRecipe(
+        _margin, _margin_seconds, 0.1, lambda f: f.joined and not f.constant, default=False
+    ),
     "views": MemberRecipe(lambda _: KGHA(calibration=None), _kgha_seconds, 1.0, lambda f: f.views),
 }
 
@@ -188,18 +200,23 @@ class Candidate:
 
 def list_candidates(members: Any, form: Form) -> list[Candidate]:
     """Return the candidates that the parameter ``members`` stands for."""
-    if isinstance(members, str) and members == "auto":
-        return [Candidate(name, one) for name, one in RECIPES.items() if one.suits(form)]
+    if isinstance(members, str) and members in ("auto", "all"):
+        every = members == "all"
+        return [
+            Candidate(name, one)
+            for name, one in RECIPES.items()
+            if one.suits(form) and (every or one.default)
+        ]
     return [_candidate(one) for one in check_members(members)]
 
 
 def check_members(members: Any) -> list[Any]:
-    """Raise an error unless ``members`` is "auto", or a list of names and (name, classifier)."""
-    if isinstance(members, str) and members == "auto":
+    """Raise an error unless ``members`` is a word, or a list of names and (name, classifier)."""
+    if isinstance(members, str) and members in ("auto", "all"):
         return []
     if isinstance(members, str) or not isinstance(members, Sequence):
         raise TypeError(
-            "members must be 'auto', or a list of names and pairs (name, classifier), got "
+            "members must be 'auto', 'all', or a list of names and pairs (name, classifier), got "
             f"{members!r}."
         )
     if not members:
@@ -292,17 +309,25 @@ def fit_member(candidate: Candidate, task: BlendTask) -> Member:
 
 
 def _fit_own(estimator: Any, task: BlendTask) -> Member:
-    """Fit a member of the library."""
+    """Fit a member of the library. Those that read one matrix get all tables side by side."""
+    X = task.X if reads_views(estimator) else task.matrix
+    if X is None:
+        raise ValueError("X has tables with missing rows, which only KGHA ('views') accepts.")
     weighted = {}
     if task.weights is not None and has_fit_parameter(estimator, "sample_weight"):
         weighted = {"sample_weight": task.weights}
     honest = hasattr(estimator, "cv") or task.exchangeable
     if isinstance(estimator, (OwnMember, BaseSharedSubspace)) and honest:
-        estimator.fit(task.X, task.y, **weighted)
+        estimator.fit(X, task.y, **weighted)
         if hasattr(estimator, "cv"):
             estimator.cv = len(task.folds)  # a model file need not hold the folds
         return Member(estimator, np.asarray(estimator.oof_scores_))
-    return _cross_validate(estimator, task.X, task, weighted)
+    return _cross_validate(estimator, X, task, weighted)
+
+
+def reads_views(estimator: Any) -> bool:
+    """Return True if a member of the library reads several tables."""
+    return isinstance(estimator, KGHA)
 
 
 def _fit_given(candidate: Candidate, task: BlendTask) -> Member:
@@ -313,7 +338,8 @@ def _fit_given(candidate: Candidate, task: BlendTask) -> Member:
     params, note = task.params(candidate.name), ""
     if task.weights is not None and "sample_weight" not in params:
         note = "fitted without sample weights, which it does not accept"
-    return _cross_validate(estimator, task.given, task, params, note)
+    X = task.passed if reads_tables(candidate.estimator) else task.given
+    return _cross_validate(estimator, X, task, params, note)
 
 
 def _takes_matrix(estimator: Any, task: BlendTask) -> bool:

@@ -1,7 +1,7 @@
 """The task of a blend: checked training data with its folds, and what is known about its form."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from eigenlabel.estimators.meta.blend.budget import Budget
 from eigenlabel.inputs.views import Views
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Bools, Floats, Ints
+from eigenlabel.linalg.operators import is_sparse
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Form:
         Whether all samples are equal.
     views : bool
         Whether X is several tables.
+    joined : bool
+        Whether X can be one matrix: one table, or several without missing rows.
     """
 
     n: int
@@ -46,13 +49,17 @@ class Form:
     negative: bool
     constant: bool
     views: bool
+    joined: bool = True
 
     @classmethod
     def of(cls, X: Any, m: int) -> "Form":
         """Return the form of checked samples."""
         n, d = X.shape
         if isinstance(X, Views):
-            return cls(n, d, m, d, False, True, False, True)
+            matrix = join_views(X)
+            if matrix is None:
+                return cls(n, d, m, d, False, True, False, True, joined=False)
+            return replace(cls.of(matrix, m), views=True)
         sparse = bool(sp.issparse(X))
         values = X.data if sparse else X
         low = float(values.min()) if values.size else 0.0
@@ -65,6 +72,21 @@ class Form:
         return cls(n, d, m, stored, sparse, low < 0, bool(constant), False)
 
 
+def join_views(views: Views) -> Any:
+    """Return the columns of several tables side by side, or None if a table or a row is missing."""
+    tables = [views[name] for name in views.names]
+    if any(table is None for table in tables):
+        return None
+    sparse = any(is_sparse(table) for table in tables)
+    matrix: Any
+    if sparse:
+        matrix = sp.csr_array(sp.hstack([sp.csr_array(table) for table in tables]))
+    else:
+        matrix = np.hstack([np.asarray(table, dtype=float) for table in tables])
+    values = matrix.data if sparse else matrix
+    return None if np.isnan(values).any() else matrix
+
+
 @dataclass(frozen=True)
 class BlendTask:
     """What every member is fitted to. All samples have positive weight.
@@ -74,7 +96,9 @@ class BlendTask:
     X : array, CSR matrix or Views
         The samples, checked.
     given : array, sparse matrix, frame or Views
-        The samples as the user passed them, for classifiers of the user.
+        The samples as the user passed them or as they were prepared, for classifiers of the user.
+    passed : array, sparse matrix, frame, list or Views
+        The samples as the user passed them, for pipelines of the user.
     y : array
         The labels as members get them: a 0/1 matrix with NaN where a label is not observed, or a
         vector of classes.
@@ -103,6 +127,7 @@ class BlendTask:
 
     X: Any
     given: Any
+    passed: Any
     y: Any
     Y: Bools
     observed: Bools | None
@@ -114,6 +139,11 @@ class BlendTask:
     n_jobs: int | None
     params: Callable[[str], dict[str, Any]]
     budget: Budget
+
+    @cached_property
+    def matrix(self) -> Any:
+        """The samples as one matrix; None if they are several tables with missing rows."""
+        return join_views(self.X) if isinstance(self.X, Views) else self.X
 
     @cached_property
     def form(self) -> Form:
