@@ -72,7 +72,7 @@ def slope(sizes, times):
 
 
 def draw(rows, slopes):
-    plt = import_pyplot()
+    plt = import_pyplot("This benchmark")
     figure, axes = plt.subplots(1, 3, figsize=(12, 4), sharey=True, layout="constrained")
     for ax, size in zip(axes, PATHS, strict=True):
         some = [row for row in rows if row["size"] == size]

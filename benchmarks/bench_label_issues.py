@@ -24,9 +24,9 @@ from threadpoolctl import threadpool_limits
 
 from _common import data_folder, finish
 from eigenlabel import SharedSubspaceClassifierCV, datasets
-from eigenlabel.cli.audit import held_out_probabilities
 from eigenlabel.inspection import find_label_issues
 from eigenlabel.preprocessing import make_preparation
+from eigenlabel.thresholds import held_out_probabilities
 
 SETS = {
     "yeast": "mulan/yeast/yeast.arff",

@@ -93,7 +93,7 @@ sphinx_gallery_conf = {
         f"../examples/{name}"
         for name in ("start", "decisions", "inspection", "methods", "large", "experiments")
     ],
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "eigenlabel_site.StoryOrder",
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,

@@ -20,8 +20,12 @@ QUICK = [n for n in METHODS if n in SOME or not any(part in n for part in SLOW)]
 def test_every_method_of_the_catalogue_learns(name):
     data = make_shared_subspace(150, 10, 4, 2, prevalence=0.3, noise=0.1, random_state=0)
     quick = {
-        "SVM": {"estimator__param_grid": {"C": [0.1, 1.0]}},
+        "SVM": {"estimator__svm__param_grid": {"C": [0.1, 1.0]}},
+        "SVM-squared": {"estimator__param_grid": {"C": [0.1, 1.0]}},
+        "kernel:SVM": {"estimator__then__param_grid": {"C": [0.1, 1.0]}},
+        "kernel:CCA+Ridge": {"then__param_grid": {"estimator__projection__reg": [0.1, 1.0]}},
         "CCA+Ridge": {"param_grid": {"estimator__projection__reg": [0.1, 1.0]}},
+        "HSML": {"param_grid": {"estimator__projection__reg": [0.1, 1.0]}},
         "many-labels": {"n_components": 3},
     }
     if METHODS[name].grid:  # a tagger that assigns five labels, and these data have four

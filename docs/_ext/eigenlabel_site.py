@@ -11,6 +11,13 @@ from sphinx.application import Sphinx
 
 import eigenlabel
 
+FIRST = (
+    "plot_first_model.py",
+    "plot_texts.py",
+    "plot_table.py",
+    "plot_thresholds.py",
+    "plot_why.py",
+)
 MATHJAX = ("tex-chtml.js", "output/chtml/fonts")
 
 
@@ -133,6 +140,20 @@ def copy_mathjax(app: Sphinx, error: Exception | None) -> None:
             shutil.copytree(source, target, dirs_exist_ok=True)
         else:
             shutil.copyfile(source, target)
+
+
+class StoryOrder:
+    """Order the examples of a section: those that others build on come first."""
+
+    def __init__(self, _folder: str) -> None:
+        pass
+
+    def __call__(self, name: str) -> tuple[int, str]:
+        """Return the sorting key of a file."""
+        return (FIRST.index(name) if name in FIRST else len(FIRST), name)
+
+    def __repr__(self) -> str:
+        return "StoryOrder"
 
 
 def reset_figures(_gallery_conf, _name) -> None:

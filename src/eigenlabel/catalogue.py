@@ -16,6 +16,7 @@ from sklearn.svm import LinearSVC
 
 from eigenlabel.estimators.agreement.kgha import KGHA
 from eigenlabel.estimators.discriminant.tuned import MtSDACV
+from eigenlabel.estimators.meta.blend.blend import MultilabelBlend
 from eigenlabel.estimators.meta.thresholded import ThresholdedClassifier
 from eigenlabel.estimators.neighbours.mlknn import MLkNN
 from eigenlabel.estimators.projection.mddm import MDDM
@@ -43,6 +44,10 @@ __all__ = [
     "zhang_classifier",
     "zhang_projection",
 ]
+
+
+def _blend() -> Any:
+    return MultilabelBlend(random_state=0)
 
 
 def _shared_subspace_rbf() -> Any:
@@ -78,6 +83,7 @@ def _neighbours_after_mddm() -> Any:
 
 
 GENERAL = {
+    "blend": Method(_blend, "several kinds of models, calibrated and blended, with thresholds"),
     "shared-subspace": Method(
         SharedSubspaceClassifierCV, "shared-subspace least squares, tuned with its thresholds"
     ),

@@ -1,5 +1,7 @@
 """The demonstration."""
 
+import re
+
 import pytest
 
 from commands import run_command
@@ -9,11 +11,17 @@ def test_demo_prints_a_real_result_and_writes_a_page(tmp_path, capsys):
     page = tmp_path / "demo.html"
     assert run_command("demo", "--samples", 300, "--min-positives", 1000, "--report", page) == 0
     out = capsys.readouterr().out
-    figures = {line[:30].strip(): line[30:].split() for line in out.splitlines()}
+    width = len("one-vs-rest linear SVM")
+    figures = {line[:width].strip(): line[width:].split() for line in out.splitlines()}
     ours, plain = figures["shared subspace, tuned"], figures["one-vs-rest linear SVM"]
     assert float(ours[0]) > float(plain[0]) > 0.3
+    assert len(figures["blend"]) == 5
     assert "devel::library" in out.split("first eigenlabels:")[1]
-    assert "role::program" in page.read_text()
+    assert re.search(r"\n +\d+%  [\w:-]+ \((right|not tagged)\): \w", out)
+    assert re.search(r"A suspected label error: [\w:-]+ of \S+ may be (missing|wrong)", out)
+    text = page.read_text()
+    for word in ("role::program", "The blend and its members", "Suspected label errors"):
+        assert word in text
 
 
 @pytest.mark.parametrize(

@@ -145,3 +145,5 @@ def test_the_rule_of_samples_kept_aside_decides(data):
     assert sorted(curve["at"][0] for curve in curves["curves"]) == counts
     per_label = next(section for section in found if section["kind"] == "per_label")
     assert sorted(row[2] for row in per_label["rows"]) == counts
+    _, sections = evaluated(saved, data)
+    assert kinds(sections)[1:3] == ["label_map", "surface"]  # of the model inside

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from commands import run_command
+from eigenlabel.cli import tune
 from eigenlabel.datasets import load
 from eigenlabel.persistence import load_model
 from eigenlabel.thresholds import RiskControl
@@ -87,3 +88,57 @@ def test_a_share_without_a_bound_is_a_wrong_call(folder, tmp_path, capsys):
         assert "between 0 and 1 (excluded)" in capsys.readouterr().err
     assert run_command(*words, "--risk", "recall=0.9", "--seed", "-1") == 2
     assert "from 0 to 2^32 - 1" in capsys.readouterr().err
+
+
+def test_an_effort_blends_models(folder, tmp_path, capsys):
+    output, page = tmp_path / "m.skops", tmp_path / "m.html"
+    words = ["--effort", "good", "--cv", 3, "-o", output, "--report", page, "--seed", 3]
+    assert run_command("tune", folder / "train.arff", *words) == 0
+    out = capsys.readouterr().out
+    model = load_model(output).model[-1]
+    assert (type(model).__name__, model.members, model.cv) == ("MultilabelBlend", "auto", 3)
+    assert (model.random_state, model.time_budget) == (3, None)
+    assert str(model.leaderboard_) in out
+    text = page.read_text()
+    for word in ("The blend and its members", "Reliability", "Suspected", "Results by label"):
+        assert word in text
+    assert run_command("evaluate", output, folder / "test.arff") == 0
+
+
+def test_a_time_implies_a_blend_that_keeps_it(folder, tmp_path):
+    words = ["--time", "2h", "--cv", 3, "-o", tmp_path / "m.skops"]
+    assert run_command("tune", folder / "train.arff", *words) == 0
+    assert load_model(tmp_path / "m.skops").model[-1].time_budget == 7200
+
+
+def test_the_best_effort_has_all_members_and_ten_folds(folder, tmp_path, monkeypatch):
+    made = []
+
+    class StoppedError(RuntimeError):
+        pass
+
+    def blend(*args, **options):
+        made.append((args, options))
+        raise StoppedError
+
+    monkeypatch.setattr(tune, "MultilabelBlend", blend)
+    words = ["tune", str(folder / "train.arff"), "--effort", "best", "-o", str(tmp_path / "m")]
+    with pytest.raises(StoppedError):
+        run_command(*words)
+    (members,), options = made[0]
+    assert (members, options["cv"]) == ("all", 10)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--effort", "good", "--kernel", "rbf"], "--kernel is an option of a single model"),
+        (["--effort", "quick", "--time", "9s"], "--time needs a blend"),
+        (["--time", "soon"], "expected a time such as 90s, 10m or 1.5h, got 'soon'"),
+        (["--time", "-1"], "expected a time such as"),
+        (["--time", "m"], "expected a time such as"),
+    ],
+)
+def test_options_that_do_not_belong_together_are_wrong_calls(words, message, folder, capsys):
+    assert run_command("tune", folder / "train.arff", "-o", folder / "x.skops", *words) == 2
+    assert message in capsys.readouterr().err

@@ -20,8 +20,8 @@ def test_chosen_parameters_are_found_inside_other_estimators():
     tuned = make("linear-svm", grid={"estimator__estimator__C": [1.0, 2.0]}).fit(data.X, data.Y)
     assert chosen_parameters(tuned) == tuned.best_params_
     assert chosen_parameters(LinearSVC()) == {}
-    by_label = make("SVM", {"estimator__param_grid": {"C": [0.1, 1.0]}}).fit(data.X, data.Y)
-    inside = by_label.estimator_.best_params_
+    by_label = make("SVM", {"estimator__svm__param_grid": {"C": [0.1, 1.0]}}).fit(data.X, data.Y)
+    inside = by_label.estimator_[-1].best_params_
     assert chosen_parameters(by_label) == {"C": [one["C"] for one in inside]}
 
 

@@ -63,7 +63,8 @@ def round_trip(model, data, path):
 
 # One method of each kind: the other combinations of the papers consist of the same parts.
 NAMES = [n for n in METHODS if n.endswith("MLkNN") or "+" not in n or n == "mddm:ORI+SVM"]
-NAMES += ["CCA+Ridge", "mddm:MDDM_p+SVM-rbf"]
+NAMES.remove("kernel:ASO_SVM")
+NAMES += ["CCA+Ridge", "LDA+SVM", "mddm:MDDM_p+SVM-rbf"]
 
 
 @pytest.mark.filterwarnings("ignore:Top.* predicts all")  # of five labels here
@@ -71,7 +72,12 @@ NAMES += ["CCA+Ridge", "mddm:MDDM_p+SVM-rbf"]
 @pytest.mark.parametrize("name", NAMES)
 def test_every_method_predicts_the_same_after_loading(name, data, tmp_path):
     quick = {
-        "SVM": {"estimator__param_grid": {"C": [1.0]}},
+        "SVM": {"estimator__svm__param_grid": {"C": [1.0]}},
+        "SVM-squared": {"estimator__param_grid": {"C": [1.0]}},
+        "kernel:SVM": {"estimator__then__param_grid": {"C": [1.0]}},
+        "mddm:ORI+SVM": {"param_grid": {"svm__estimator__C": [1.0]}},
+        "LDA+SVM": {"param_grid": {"estimator__projection__reg": [1.0]}},
+        "HSML": {"param_grid": {"estimator__projection__reg": [1.0]}},
         "CCA+Ridge": {"param_grid": {"estimator__projection__reg": [1.0]}},
         "mddm:MDDM_p+SVM-rbf": {"param_grid": {"kernel__gamma": [0.5]}},
         "many-labels": {"n_components": 3},

@@ -26,8 +26,8 @@ def test_a_table_runs_fewer_splits_and_methods_on_request():
     assert small.splits.n_splits == 30
     with pytest.raises(ValueError, match="No method 'SWM' in mlls-table3; there are: ML_LS"):
         table.protocol(methods=["SWM"])
-    with pytest.raises(ValueError, match="mlls-table7 cannot be run: the data are not available"):
-        get_table("mlls-table7").protocol()
+    with pytest.raises(ValueError, match="mlls-table9 cannot be run: the data are not available"):
+        get_table("mlls-table9").protocol()
     with pytest.raises(ValueError, match="mlls-table5 contains p-values, which need two methods"):
         get_table("mlls-table5").protocol(methods=["ML_LS"])
     nothing = replace(table, methods={"A": "nowhere", "B": "never"}, beyond=())

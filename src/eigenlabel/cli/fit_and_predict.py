@@ -37,7 +37,10 @@ from eigenlabel.persistence import SavedModel, load_model, save_model
 from eigenlabel.preprocessing import PREPARATIONS, make_preparation, prepared_views
 
 Assemble = Callable[[Any, Any], Any]
-EVERYDAY = ("shared-subspace", "shared-subspace-rbf", "ridge", "linear-svm", "logistic", "MLkNN")
+EVERYDAY = (
+    *("shared-subspace", "shared-subspace-rbf", "blend"),
+    *("ridge", "linear-svm", "logistic", "MLkNN"),
+)
 
 
 class _ListMethods(argparse.Action):

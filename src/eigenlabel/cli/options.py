@@ -168,6 +168,19 @@ def share(text: str) -> float:
     return value
 
 
+def duration(text: str) -> float:
+    """Return the seconds of a time such as 90, 90s, 10m or 1.5h."""
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0}
+    number, unit = (text[:-1], units[text[-1]]) if text[-1:] in units else (text, 1.0)
+    try:
+        value = float(number) * unit
+    except ValueError:
+        value = float("nan")
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a time such as 90s, 10m or 1.5h, got {text!r}")
+    return value
+
+
 def words(text: str) -> list[str]:
     """Return words separated by commas, without empty ones."""
     return [part.strip() for part in text.split(",") if part.strip()]

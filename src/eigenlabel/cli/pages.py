@@ -11,10 +11,10 @@ import numpy as np
 import scipy
 import scipy.sparse as sp
 import sklearn
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from eigenlabel import __version__, report, thresholds
+from eigenlabel import ThresholdedClassifier, __version__, report, thresholds
 from eigenlabel.cli.data_files import dense
 from eigenlabel.cli.label_errors import find_in, suspected_errors
 from eigenlabel.cli.predictions import predict_with, probabilities_with
@@ -61,7 +61,7 @@ def write_page(
 def model_sections(
     tuned: Any, data: Dataset, seconds: float, saved: SavedModel | None = None
 ) -> list[dict[str, Any]]:
-    """Return the sections on a tuned shared-subspace model, with held-out scores.
+    """Return the sections on a tuned model or a blend, with held-out scores.
 
     The saved model contains the preparation of the features too, so that it can be explained. If
     it keeps samples aside, its rule decides, and ``data`` are the other samples.
@@ -75,18 +75,23 @@ def model_sections(
     if probabilities is not None:
         suspected = [suspected_errors(find_in(probabilities, dense(data.Y), data, rows))]
     resources = report.resources([("tune and fit", seconds, peak_memory())])
+    found = [report.leaderboard(tuned)] if hasattr(tuned, "leaderboard_") else []
+    grid = [report.surface(tuned)] if hasattr(tuned, "score_grid_") else []
     if _has_nan(data.Y):
-        return [report.surface(tuned), _not_observed(), *suspected, resources]
+        return [*found, *grid, _not_observed(), *suspected, resources]
     part = tuned if saved is None or not hasattr(saved.model, "aside_") else saved.model
     rule, names = rule_of(part), data.label_names
     values = values_for(rule, scores, getattr(tuned, "calibration_", None))
     decided = rule.decide(values, part.thresholds_)
     details = _details(saved, data.subset(samples=rows), decided, scores, probabilities, HELD_OUT)
+    mapped = getattr(tuned, "members_", {}).get("linear", tuned)
+    labels = [report.label_map(mapped, data.Y, names)] if hasattr(mapped, "eigenlabels_") else []
     return [
+        *found,
         report.per_label(Y, decided, names, title="Results by label, held out"),
         *details,
-        report.label_map(tuned, data.Y, names),
-        report.surface(tuned),
+        *labels,
+        *grid,
         *_reliability(Y, probabilities, "Reliability, held out"),
         report.threshold_curves(Y, values, part.thresholds_, names),
         *suspected,
@@ -110,8 +115,9 @@ def _details(
     values = scores if probabilities is None else probabilities
     if saved is None or values is None:
         return []
+    model, member = _explained(saved.model)
     section = report.label_details(
-        saved.model,
+        model,
         data.X,
         data.Y,
         decided,
@@ -120,9 +126,23 @@ def _details(
         sample_names=data.sample_names,
         feature_names=saved.feature_names,
         scale="score" if probabilities is None else "probability",
-        note=note,
+        note=f"{note} {member}".strip(),
     )
     return [section]
+
+
+def _explained(model: Any) -> tuple[Any, str]:
+    """Return a model whose labels have features, and a note if it is a member of a blend."""
+    last = model[-1] if isinstance(model, Pipeline) else model
+    rows = getattr(last, "leaderboard_", ())  # by weight
+    linear = [row["name"] for row in rows if row["name"] in ("linear", "presence")]
+    linear = [name for name in linear if name in last.members_]
+    if not linear:
+        return model, ""
+    name = linear[0]
+    note = f"Features and reasons are those of the member {name!r} of the blend."
+    member = last.members_[name]
+    return make_pipeline(*model[:-1], member) if isinstance(model, Pipeline) else member, note
 
 
 def _has_nan(Y: Any) -> bool:
@@ -170,17 +190,24 @@ def _model_sections(
     ``values`` are what its thresholds refer to, scores or probabilities.
     """
     sections = []
-    missing = _has_nan(Y)
-    if hasattr(model, "eigenlabels_") and not missing:
-        sections.append(report.label_map(model, Y, names))
-    if hasattr(model, "score_grid_"):
-        sections.append(report.surface(model))
+    missing, inner = _has_nan(Y), _inner(model)
+    if hasattr(inner, "eigenlabels_") and not missing:
+        sections.append(report.label_map(inner, Y, names))
+    if hasattr(inner, "score_grid_"):
+        sections.append(report.surface(inner))
     if missing:
         return [*sections, _not_observed()]
     sections.append(report.per_label(Y, decided, names))
     if values is not None and hasattr(model, "thresholds_"):
         sections.append(report.threshold_curves(Y, values, model.thresholds_, names))
     return sections
+
+
+def _inner(model: Any) -> Any:
+    """Return the classifier inside of thresholds and pipelines."""
+    if isinstance(model, Pipeline):
+        return _inner(model[-1])
+    return _inner(model.estimator_) if isinstance(model, ThresholdedClassifier) else model
 
 
 def example_sections(protocol: Protocol, method: str) -> list[dict[str, Any]]:

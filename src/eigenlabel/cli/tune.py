@@ -1,19 +1,26 @@
-"""``eigenlabel tune``: a shared-subspace model tuned on a data file, its bound and its page."""
+"""``eigenlabel tune``: a model or a blend tuned on a data file, its bound and its page."""
 
 import argparse
+import sys
 from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import make_pipeline
 
-from eigenlabel import SharedSubspaceClassifierCV, ThresholdedClassifier, thresholds
+from eigenlabel import (
+    MultilabelBlend,
+    SharedSubspaceClassifierCV,
+    ThresholdedClassifier,
+    thresholds,
+)
 from eigenlabel.cli.bounds import bound_section, describe, measure_bound, tuned_part
 from eigenlabel.cli.data_files import check_output, dense
 from eigenlabel.cli.fit_and_predict import add_fitting_options, print_fit, train
 from eigenlabel.cli.options import (
     Command,
     UsageError,
+    duration,
     integers,
     numbers,
     positive,
@@ -26,10 +33,29 @@ from eigenlabel.datasets import Dataset
 from eigenlabel.model_selection.scorers import COMPUTABLE
 from eigenlabel.persistence import SavedModel
 
+EFFORTS = {
+    "quick": "one tuned shared-subspace model",
+    "good": "a blend of several kinds of models",
+    "best": "a blend of all members that suit the data, with ten folds",
+}
+FOLDS = {"quick": 5, "good": 5, "best": 10}
+ONE_MODEL = ("alphas", "betas", "dimensions", "scoring", "kernel", "gamma")  # options of quick
+
 
 def _add_options(tune: argparse.ArgumentParser) -> None:
     add_fitting_options(tune)
     tune.add_argument("--report", metavar="PAGE", help="write an HTML page to this file")
+    efforts = "; ".join(f"{name}: {what}" for name, what in EFFORTS.items())
+    tune.add_argument(
+        "--effort", choices=EFFORTS, help=f"{efforts} (default quick, or good with --time)"
+    )
+    tune.add_argument(
+        "--time",
+        type=duration,
+        metavar="TIME",
+        help="time for a blend, such as 90s, 10m or 1h: members that would take longer are left "
+        "out",
+    )
     tune.add_argument(
         "--alphas", type=numbers, metavar="A,B,...", help="values of alpha (0,1e-6,...,1,inf)"
     )
@@ -43,7 +69,10 @@ def _add_options(tune: argparse.ArgumentParser) -> None:
         help="numbers of shared components (by default they follow the rule of the papers)",
     )
     tune.add_argument(
-        "--cv", type=positive, default=5, metavar="K", help="number of folds (default 5)"
+        "--cv",
+        type=positive,
+        metavar="K",
+        help="number of folds (default 5; 10 with --effort best)",
     )
     tune.add_argument(
         "--scoring",
@@ -73,7 +102,7 @@ def _add_options(tune: argparse.ArgumentParser) -> None:
         "--seed",
         type=seed,
         default=0,
-        help="seed of the samples that --risk-split keeps aside (default 0)",
+        help="seed of a blend, and of the samples that --risk-split keeps aside (default 0)",
     )
     tune.add_argument("--kernel", default="linear", help="linear, rbf, poly, ... (default linear)")
     tune.add_argument(
@@ -94,26 +123,56 @@ def _keep_aside(arguments: argparse.Namespace, prepare: Any, method: Any) -> Any
     )
 
 
+def _effort(arguments: argparse.Namespace) -> str:
+    """Return the effort, and raise UsageError if an option does not belong to it."""
+    effort = arguments.effort or ("quick" if arguments.time is None else "good")
+    given = vars(arguments).get("given", {})
+    if effort == "quick" and arguments.time is not None:
+        raise UsageError("--time needs a blend: use --effort good or --effort best")
+    strange = [given[name] for name in ONE_MODEL if name in given]
+    if effort != "quick" and strange:
+        raise UsageError(
+            f"{strange[0]} is an option of a single model: use --effort quick, or leave it out"
+        )
+    return effort
+
+
+def _make_model(arguments: argparse.Namespace, effort: str) -> Any:
+    """Return the model of an effort, which is not fitted."""
+    apart = arguments.risk_split is not None
+    threshold = arguments.threshold if apart else arguments.risk or arguments.threshold
+    cv = arguments.cv or FOLDS[effort]
+    if effort == "quick":
+        return SharedSubspaceClassifierCV(
+            arguments.alphas,
+            arguments.betas,
+            arguments.dimensions,
+            cv=cv,
+            scoring=arguments.scoring,
+            threshold=threshold,
+            kernel=arguments.kernel,
+            gamma=arguments.gamma,
+        )
+    return MultilabelBlend(
+        "all" if effort == "best" else "auto",
+        time_budget=arguments.time,
+        threshold=threshold,
+        cv=cv,
+        random_state=arguments.seed,
+        verbose=int(sys.stderr.isatty()),
+    )
+
+
 def _tune(arguments: argparse.Namespace) -> None:
     check_output(arguments.report, arguments.data, arguments.output)
     if arguments.risk_split is not None and arguments.risk is None:
         raise UsageError("--risk-split needs a bound: add --risk, such as --risk recall=0.9")
+    model = _make_model(arguments, _effort(arguments))
     apart = arguments.risk_split is not None
-    model = SharedSubspaceClassifierCV(
-        arguments.alphas,
-        arguments.betas,
-        arguments.dimensions,
-        cv=arguments.cv,
-        scoring=arguments.scoring,
-        threshold=arguments.threshold if apart else arguments.risk or arguments.threshold,
-        kernel=arguments.kernel,
-        gamma=arguments.gamma,
-    )
     assemble = partial(_keep_aside, arguments) if apart else make_pipeline
     saved, data, seconds = train(arguments, model, assemble)
     tuned = tuned_part(saved.model)
-    points = len(tuned.cv_results_["params"])
-    print(f"held-out {arguments.scoring}: {tuned.best_score_:.4f}, best of {points} grid points")
+    print(_describe(tuned))
     bound = measure_bound(saved.model, data.X, dense(data.Y))
     if bound is not None:
         print(describe(bound))
@@ -127,8 +186,23 @@ def _tune(arguments: argparse.Namespace) -> None:
             arguments.report,
             arguments,
             subtitle=f"{used.X.shape[0]} samples, {data.X.shape[1]} features, "
-            f"{data.Y.shape[1]} labels; held-out {arguments.scoring} {tuned.best_score_:.4f}",
+            f"{data.Y.shape[1]} labels; {_headline(tuned)}",
         )
+
+
+def _headline(tuned: Any) -> str:
+    """Return the held-out figure of a model in a few words."""
+    if isinstance(tuned, MultilabelBlend):
+        return f"held-out macro F1 {tuned.leaderboard_[0]['f1_macro']:.4f}"
+    return f"held-out {tuned.scoring} {tuned.best_score_:.4f}"
+
+
+def _describe(tuned: Any) -> str:
+    """Return what was found: the leaderboard of a blend, or the best point of a grid."""
+    if isinstance(tuned, MultilabelBlend):
+        return f"held-out figures:\n{tuned.leaderboard_}"
+    points = len(tuned.cv_results_["params"])
+    return f"held-out {tuned.scoring}: {tuned.best_score_:.4f}, best of {points} grid points"
 
 
 def _samples_used(saved: SavedModel, data: Dataset) -> Dataset:
@@ -141,10 +215,11 @@ def _samples_used(saved: SavedModel, data: Dataset) -> Dataset:
 
 TUNE = Command(
     "tune",
-    "tune a shared-subspace model on a data file, and optionally write a page",
-    "Compute the exact cross-validated score of every alpha, beta and dimension "
-    "of a grid, and fit the best model with its thresholds. A page can show the scores and "
-    "the labels.",
+    "tune a model or a blend of models on a data file, and optionally write a page",
+    "Tune on held-out scores, and fit the best model with its thresholds. By default this is one "
+    "shared-subspace model: the score of every alpha, beta and dimension of a grid is exact. "
+    "--effort good blends several kinds of models, which is slower and better. A page can show "
+    "the scores and the labels.",
     _add_options,
     _tune,
 )

@@ -47,6 +47,7 @@ from eigenlabel.preprocessing.encoders import (
     years,
 )
 from eigenlabel.preprocessing.preparation import to_dense
+from eigenlabel.reproduce.paper_estimators import LabelLDA, OwnFeature, SeveralKernels
 from eigenlabel.thresholds.isotonic import IsotonicCurves
 
 
@@ -96,6 +97,9 @@ _OURS = (
     eigenlabel.DimensionsPath,
     AtDimensionOfMDDM,
     OnGaussianKernel,
+    LabelLDA,
+    OwnFeature,
+    SeveralKernels,
     LastFits,
     ScoreMetric,
     Layout,

@@ -140,7 +140,7 @@ def read_samples(X: Any) -> Samples:
     frame = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return Samples(_frame_table(X), named=True)
-    texts = _texts(X.to_list() if isinstance(frame, nw.Series) and hasattr(X, "to_list") else X)
+    texts = as_texts(X)
     if texts is not None:
         return Samples(TextTable(texts, str(getattr(X, "name", None) or "")), texts=True)
     if isinstance(X, (list, tuple)):  # NumPy would turn numbers beside words into words
@@ -202,8 +202,11 @@ def _frame_table(X: Any) -> FrameTable:
     return table
 
 
-def _texts(X: Any) -> list[str | None] | None:
-    """Return a list or vector of texts, some of which may be missing; None of anything else."""
+def as_texts(X: Any) -> list[str | None] | None:
+    """Return a list, vector or series of texts, some of which may be missing; None otherwise."""
+    frame = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(frame, nw.Series):
+        X = frame.to_list()
     if isinstance(X, str) or not isinstance(X, (list, tuple, np.ndarray)) or not len(X):
         return None
     if isinstance(X, np.ndarray) and (X.ndim != 1 or X.dtype.kind not in "OU"):

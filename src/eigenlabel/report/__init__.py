@@ -7,6 +7,7 @@ combines sections. :func:`render` returns the HTML of a page, and :func:`write` 
 from eigenlabel.report.boxplots import boxes
 from eigenlabel.report.explanations import explanation
 from eigenlabel.report.label_details_section import label_details
+from eigenlabel.report.leaderboard_section import leaderboard
 from eigenlabel.report.model_sections import label_map, per_label, surface, threshold_curves
 from eigenlabel.report.reliability_section import reliability
 from eigenlabel.report.render import render, write
@@ -26,6 +27,7 @@ __all__ = [
     "explanation",
     "label_details",
     "label_map",
+    "leaderboard",
     "page",
     "per_label",
     "reliability",

@@ -9,7 +9,7 @@ KINDS = ("system", "equation", "algorithm", "protocol", "table", "figure", "clai
 STATES = ("done", "part", "stand-in", "not run")
 
 
-class Entry(NamedTuple):
+class LedgerEntry(NamedTuple):
     """A part of a paper and its place in the code.
 
     Parameters
@@ -42,12 +42,12 @@ class Entry(NamedTuple):
 
 
 @cache
-def read_ledger() -> tuple[Entry, ...]:
+def read_ledger() -> tuple[LedgerEntry, ...]:
     """Read the ledger.
 
     Returns
     -------
-    tuple of Entry
+    tuple of LedgerEntry
         The entries, paper by paper.
 
     Examples
@@ -59,7 +59,7 @@ def read_ledger() -> tuple[Entry, ...]:
     """
     text = (files("eigenlabel.reproduce") / "ledger.csv").read_text(encoding="utf-8")
     return tuple(
-        Entry(
+        LedgerEntry(
             row["paper"],
             row["kind"],
             row["item"],

@@ -192,3 +192,33 @@ def test_the_smallest_eigenvectors_are_those_of_a_full_decomposition(rng, k):
     lam, V = smallest_eigenvectors(M, k)
     np.testing.assert_allclose(lam, np.linalg.eigvalsh(M)[:k], atol=1e-12)
     np.testing.assert_allclose(V @ V.T, Q[:, :k] @ Q[:, :k].T, atol=1e-10)
+
+
+@pytest.mark.parametrize("least", [1e-2, 1e-5, 1e-8, 1e-11])
+@pytest.mark.parametrize("null", [1, 5, 20])
+@pytest.mark.parametrize("shift", [0.0, 1e-12])
+def test_solutions_beside_the_null_space_are_those_of_the_kept_eigenvectors(
+    least, null, shift, rng, monkeypatch
+):
+    """With a gap above the zero eigenvalues (and few of those) no other eigenvectors are found."""
+    p, tolerance = 40, 1e-12
+    lam = np.concatenate([np.zeros(null), [least], np.geomspace(0.05, 1, p - null - 1)])
+    Q = np.linalg.qr(rng.standard_normal((p, p)))[0]
+    M, B = (Q * lam) @ Q.T, rng.standard_normal((p, 3))
+    M = (M + M.T) / 2
+    gap = least > shifted.GAP and null <= p // shifted.SOME
+    if gap:
+        monkeypatch.setattr(shifted.TridiagonalReduction, "eigenvectors", None)
+    system = ReducedSystem(M, B, [shift, 1.0], tolerance)
+    assert system.is_special(shift)
+    assert system.leaves_out(shift)
+    y = system.reduction.restore(system.solve([shift])[:, 0])
+    some = Q[:, null:]
+    expected = some @ ((some.T @ B) / (lam[null:] + shift)[:, None])
+    # The solution has the condition of the kept eigenvalues.
+    np.testing.assert_allclose(y, expected, atol=1e-13 / least * np.abs(expected).max())
+    values, coordinates = system.left_out(shift)
+    assert len(values) == null
+    np.testing.assert_allclose(
+        coordinates.T @ coordinates, B.T @ Q[:, :null] @ Q[:, :null].T @ B, atol=1e-13 / least
+    )

@@ -1,8 +1,10 @@
 """Zhang and Zhou (2010): methods, grids and protocols."""
 
 import numpy as np
+from sklearn.svm import SVC
 
 from eigenlabel import catalogue
+from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.reproduce import get_table
 
 
@@ -43,7 +45,15 @@ def test_the_twelve_tables_have_the_order_of_the_paper():
 
 
 def test_linear_svms_have_the_hinge_loss():
-    assert catalogue.zhang_classifier("SVM").estimator.estimator.loss == "hinge"
+    data = make_shared_subspace(80, 12, 4, noise=1.0, random_state=0)
+    model = catalogue.zhang_classifier("SVM").set_params(param_grid={"svm__estimator__C": [1.0]})
+    found = model.fit(data.X, data.Y).decision_function(data.X)
+    for j, t in enumerate(data.Y.T):
+        alone = SVC(kernel="linear").fit(data.X, t).decision_function(data.X)
+        np.testing.assert_allclose(found[:, j], alone, atol=1e-2)  # LIBSVM's tolerance
+    assert catalogue.zhang_classifier("SVM").param_grid["svm__estimator__C"].tolist() == [
+        *(0.01, 0.1, 1.0, 10.0, 100.0)
+    ]
     squared = catalogue.make("mddm:PCA+SVM-squared")["classifier"]
     assert squared.estimator.estimator.loss == "squared_hinge"
 

@@ -28,6 +28,10 @@ from eigenlabel.linalg.threads import adapt_threads
 # A solve has a relative error of about eps * largest / smallest eigenvalue. Systems for which that
 # exceeds SAFE are treated separately.
 SAFE = float(np.sqrt(EPS))
+GAP = 1e-6  # share of the largest eigenvalue above which eigenvalues are clearly not zero
+STEPS = 8  # at most, of a solve beside the null space
+SETTLED = 1e-12  # relative size of its last step; what is missing is a thousandth of that
+SOME = 4  # all eigenvectors are as fast as one in this many
 FEW_SHIFTS = 4  # shifts for which one Cholesky factor each is faster than a reduction
 COLUMNS = 1024  # columns that are rotated at once, so that their copy is small
 TOGETHER = 512  # columns from which on they are eliminated together
@@ -117,6 +121,24 @@ class TridiagonalReduction:
         driver: Any = "stevd" if len(self.diagonal) <= WORKSPACE else "stemr"
         lam, Q = sl.eigh_tridiagonal(self.diagonal, self.off_diagonal, lapack_driver=driver)
         return np.asarray(lam), np.asarray(Q)
+
+    def eigenvectors_below(self, limit: float) -> tuple[Floats, Floats | None]:
+        """Return the eigenvalues of J up to a limit and their eigenvectors (p, t).
+
+        The eigenvectors are None if LAPACK does not find them, or if there are so many that all of
+        them are as fast.
+        """
+        d, e = self.diagonal, self.off_diagonal
+        if len(d) < 2:
+            return np.zeros(0), None
+        least = -float(np.abs(d).max() + 2 * np.abs(e).max())
+        try:
+            lam, N = sl.eigh_tridiagonal(
+                d, e, select="v", select_range=(least, limit), lapack_driver="stemr"
+            )
+        except np.linalg.LinAlgError:
+            return np.zeros(0), None
+        return np.asarray(lam), np.asarray(N) if SOME * len(lam) <= len(d) else None
 
     def without_rotation(self) -> "TridiagonalReduction":
         """Return J alone, for work in rotated coordinates; Z needs as much memory as M."""
@@ -310,7 +332,8 @@ class ReducedSystem:
             scaled = [s for s in doubtful if max(_condition(extremes, s), known) * ratio > SAFE]
             self._special = self._solve_scaled(A, diagonal, B, scaled)
             rest = [s for s in doubtful if s not in self._special]
-            self._special |= self._solve_by_eigenvectors(rest, tolerance)
+            if rest and not self._solve_beside_null_space(rest, tolerance, extremes[1]):
+                self._solve_by_eigenvectors(rest, tolerance)
 
     def _solve_scaled(
         self, A: Floats, diagonal: Floats, B: Floats, shifts: Sequence[float]
@@ -328,23 +351,55 @@ class ReducedSystem:
                 found[s] = self.reduction.rotate(y)
         return found
 
-    def _solve_by_eigenvectors(
-        self, shifts: Sequence[float], tolerance: float
-    ) -> dict[float, Floats]:
+    def _solve_beside_null_space(
+        self, shifts: Sequence[float], tolerance: float, high: float
+    ) -> bool:
+        """Solve without the eigenvectors N of eigenvalues that are zero, if there is a gap.
+
+        All eigenvalues have to be either zero under every rank rule or above GAP times the largest
+        one. Then ``y <- y + (J + s + g)^-1 P (R - (J + s) y)``, with ``P = I - N N'`` before and
+        after, converges to the solution of minimum norm. Its error falls by a factor of at least
+        1000 in each step, because g is a thousandth of the smallest eigenvalue that is kept.
+        Returns False if there is no gap or the steps do not end.
+        """
+        zero = min(tolerance, rank_tolerance(len(self.R), np.float64)) * high
+        if tolerance > GAP or high <= 0:
+            return False
+        lam, N = self.reduction.eigenvectors_below(GAP * high)
+        if N is None or (lam > zero).any():
+            return False
+        coordinates = N.T @ self.R
+        right = self.R - N @ coordinates
+        found = {}
+        for s in shifts:
+            y, change = np.zeros_like(right), right
+            for _ in range(STEPS):
+                change = self.reduction.solve(change, [s + GAP * high / 1000])[:, 0]
+                change -= N @ (N.T @ change)
+                y += change
+                if np.abs(change).max(initial=0.0) <= SETTLED * np.abs(y).max(initial=0.0):
+                    break
+                change = right - self.reduction.apply(y) - s * y
+                change -= N @ (N.T @ change)
+            else:
+                return False
+            found[s] = y
+        self._special |= found
+        self._left_out |= dict.fromkeys(found, (lam, coordinates))
+        return True
+
+    def _solve_by_eigenvectors(self, shifts: Sequence[float], tolerance: float) -> None:
         """Solve without the eigenvalues below the rank tolerance.
 
         The eigenvectors are those of J, which take a fraction of the time of those of M.
         """
-        if not shifts:
-            return {}
         lam, Q = self.reduction.eigenvectors()
-        coordinates, found = Q.T @ self.R, {}
+        coordinates = Q.T @ self.R
         for s in shifts:
             some = kept(lam, tolerance, s)
             inverse = np.divide(1.0, lam + s, out=np.zeros_like(lam), where=some)
-            found[s] = np.asarray(Q @ (inverse[:, None] * coordinates))
+            self._special[s] = np.asarray(Q @ (inverse[:, None] * coordinates))
             self._left_out[s] = lam[~some], coordinates[~some]
-        return found
 
     def drop_rotation(self) -> None:
         """Discard Z, which is as large as M; rotated solutions need J alone."""

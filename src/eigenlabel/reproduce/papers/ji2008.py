@@ -37,7 +37,7 @@ PROJECTION_PENALTIES = 10.0 ** np.arange(-6, 2)  # of CCA
 RIDGE_PENALTIES = 10.0 ** np.arange(-6, 1)  # of ridge regression after CCA
 CCA_SVM_COSTS = 10.0 ** np.arange(-4, 6)  # C of an SVM after CCA
 SVM_COSTS = tuple(10.0**k for k in range(-5, 6))  # C of an SVM for each label
-LIBSVM_ITERATIONS = 100_000  # for one label after a projection
+LIBSVM_ITERATIONS = 100_000  # for one label; few features and a large C need more
 ASO_PENALTIES = 10.0 ** np.arange(-4, 4)  # alpha of ASO
 
 
@@ -109,7 +109,7 @@ def on_linear_kernel(classifier: Any) -> Any:
     LIBSVM is fifty times faster on one matrix of kernel values than on sparse samples, whose
     products it computes again for each label, fold and candidate.
     """
-    return make_pipeline(KernelSum(kernel="linear"), classifier)
+    return Pipeline([("kernel", KernelSum(kernel="linear")), ("svm", classifier)])
 
 
 def _svm() -> Any:

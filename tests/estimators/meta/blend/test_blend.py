@@ -158,7 +158,7 @@ def test_frames_of_any_columns_are_prepared(data, tmp_path):
     save_model(model, tmp_path / "m.skops")
     again = load_model(tmp_path / "m.skops").model
     np.testing.assert_allclose(again.decision_function(frame), expected, atol=1e-8)
-    assert model.fit(data.X, data.Y).preparation_ is None
+    assert not hasattr(model.fit(data.X, data.Y), "preparation_")
 
 
 def test_a_pipeline_of_the_user_gets_the_frame_itself(data):

@@ -5,6 +5,7 @@ from scipy.special import expit, logit
 from blend_tasks import make_task
 from eigenlabel import SharedSubspaceClassifierCV
 from eigenlabel.estimators.meta.blend.blending import (
+    added_by,
     blend_logits,
     calibrate,
     fit_mixture,
@@ -130,3 +131,21 @@ def test_log_odds_are_recalibrated_only_if_that_helps(task, rng):
     np.testing.assert_array_equal(calibration.slopes, np.ones(4))
     np.testing.assert_allclose(P, expit(truth[:40]), rtol=1e-12)
     assert task.Y.shape == (90, 4)
+
+
+@pytest.mark.parametrize("how", ["shared", "equal"])
+def test_a_member_adds_what_the_log_loss_rises_without_it(how, task, scores, rng):
+    z = calibrate(scores, task, "sigmoid").logits
+    members = [z, z + rng.normal(0, 1, z.shape), rng.normal(-1, 1, z.shape)]
+    found = added_by(members, task, how)
+
+    def loss(some):
+        cells = BlendCells.of(some, task.Y, None, np.ones(task.Y.shape, dtype=bool))
+        point = np.r_[0, np.full(len(some), 1 / len(some))] if how == "equal" else fit_shared(cells)
+        P = expit(blend_logits(point, some))
+        return -np.mean(np.log(np.where(task.Y, P, 1 - P)))
+
+    without = [loss([m for k, m in enumerate(members) if k != j]) for j in range(3)]
+    np.testing.assert_allclose(found, np.array(without) - loss(members), rtol=1e-6, atol=1e-9)
+    assert found.argmax() == 0
+    assert np.isnan(added_by(members[:1], task, how)).all()

@@ -3,7 +3,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import RidgeClassifier
 
-from blend_tasks import make_task
+from blend_tasks import judge_nothing, make_task
 from eigenlabel.estimators.meta.blend import fitting_members as module
 from eigenlabel.estimators.meta.blend.fitting_members import fit_candidates
 from eigenlabel.estimators.meta.blend.members import RECIPES, Candidate
@@ -26,6 +26,10 @@ class Stopping(Failing):
         raise KeyboardInterrupt
 
 
+def fit_all(candidates, task, verbose=0):
+    return fit_candidates(candidates, task, "auto", verbose, judge_nothing)
+
+
 def own(name):
     return Candidate(name, RECIPES[name])
 
@@ -34,7 +38,7 @@ RIDGE = Candidate("ridge", None, RidgeClassifier())
 
 
 def test_candidates_are_fitted_in_order():
-    entries = fit_candidates([own("linear"), own("neighbours"), RIDGE], make_task(), "auto", 0)
+    entries = fit_all([own("linear"), own("neighbours"), RIDGE], make_task())
     assert [entry.name for entry in entries] == ["linear", "neighbours", "ridge"]
     assert all(entry.member is not None and entry.seconds > 0 for entry in entries)
     assert all(entry.logits.shape == (90, 4) for entry in entries)
@@ -42,7 +46,7 @@ def test_candidates_are_fitted_in_order():
 
 def test_a_member_that_fails_is_reported_and_left_out():
     with pytest.warns(UserWarning, match="Member 'bad' .* RuntimeError: out of luck"):
-        entries = fit_candidates([Candidate("bad", None, Failing()), RIDGE], make_task(), "auto", 0)
+        entries = fit_all([Candidate("bad", None, Failing()), RIDGE], make_task())
     assert entries[0].member is None
     assert "out of luck" in entries[0].reason
     assert entries[1].member is not None
@@ -52,18 +56,18 @@ def test_a_member_that_fails_is_reported_and_left_out():
 def test_if_all_fail_the_error_names_the_reasons():
     bad = [Candidate(name, None, Failing()) for name in ("one", "two")]
     with pytest.raises(ValueError, match=r"'one' failed: .*out of luck; 'two' failed"):
-        fit_candidates(bad, make_task(), "auto", 0)
+        fit_all(bad, make_task())
 
 
 def test_an_interruption_is_not_a_failure():
     with pytest.raises(KeyboardInterrupt):
-        fit_candidates([Candidate("stop", None, Stopping())], make_task(), "auto", 0)
+        fit_all([Candidate("stop", None, Stopping())], make_task())
 
 
 def test_a_budget_too_small_for_any_member_returns_the_linear_model():
     task = make_task(seconds=1e-5)
     with pytest.warns(UserWarning, match=r"time_budget=1e-05 s is too short for any member"):
-        entries = fit_candidates([own("linear"), own("forest"), RIDGE], task, "auto", 0)
+        entries = fit_all([own("linear"), own("forest"), RIDGE], task)
     assert entries[0].member is not None
     assert [e.reason for e in entries[1:]] == [
         "not fitted: no time left of time_budget=1e-05 s"
@@ -72,7 +76,7 @@ def test_a_budget_too_small_for_any_member_returns_the_linear_model():
 
 def test_without_a_linear_member_it_is_the_last_resort():
     with pytest.warns(UserWarning, match="The blend is the linear model alone"):
-        entries = fit_candidates([RIDGE, own("forest")], make_task(seconds=1e-5), "auto", 0)
+        entries = fit_all([RIDGE, own("forest")], make_task(seconds=1e-5))
     assert [entry.name for entry in entries] == ["ridge", "forest", "linear"]
     assert [entry.member is not None for entry in entries] == [False, False, True]
 
@@ -81,7 +85,7 @@ def test_expensive_members_are_left_out_and_cheap_ones_fitted():
     task = make_task(seconds=60.0)
     slow = module.RECIPES["forest"]
     costly = Candidate("forest", type(slow)(slow.make, lambda _: 1e5, 1.0, slow.suits))
-    entries = fit_candidates([own("linear"), costly, own("neighbours")], task, "auto", 0)
+    entries = fit_all([own("linear"), costly, own("neighbours")], task)
     assert [entry.member is not None for entry in entries] == [True, False, True]
     assert "s left of time_budget=60 s" in entries[1].reason
     assert task.budget.factor != 1.0 or entries[0].seconds < 1e-2
@@ -90,15 +94,16 @@ def test_expensive_members_are_left_out_and_cheap_ones_fitted():
 def test_scores_that_do_not_fit_in_memory_bound_the_members(monkeypatch):
     monkeypatch.setattr(module, "memory_limit", lambda: (module.ARRAYS + 1.5) * 8 * 90 * 4)
     with pytest.warns(UserWarning, match=r"2 arrays of 90 x 4 numbers.* at most 1 members"):
-        entries = fit_candidates([own("linear"), own("neighbours")], make_task(), "auto", 0)
+        entries = fit_all([own("linear"), own("neighbours")], make_task())
     assert entries[1].reason == "not fitted: no memory for the scores of more than 1 members"
 
 
 def test_progress_on_request(capsys):
-    fit_candidates([own("linear"), own("neighbours")], make_task(), "auto", 1)
+    fit_all([own("linear"), own("neighbours")], make_task(), verbose=1)
     shown = capsys.readouterr()
-    assert "linear: 0." in shown.err
-    assert "neighbours: 0." in shown.err
+    for name in ("linear", "neighbours"):
+        assert f"{name}: macro F1 94.000, micro F1 94.000" in shown.err
+    assert "log-loss 94.000 held out, 0." in shown.err
     assert shown.out == ""
 
 
@@ -108,5 +113,5 @@ def test_scores_of_a_wrong_shape_are_a_failure():
             return np.full((len(X), 4), np.nan)
 
     with pytest.warns(UserWarning, match="Member 'odd'"):
-        entries = fit_candidates([Candidate("odd", None, Odd()), RIDGE], make_task(), "auto", 0)
+        entries = fit_all([Candidate("odd", None, Odd()), RIDGE], make_task())
     assert "must be numbers of shape" in entries[0].reason

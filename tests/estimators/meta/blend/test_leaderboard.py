@@ -23,7 +23,13 @@ from eigenlabel.estimators.meta.blend.leaderboard import (
 
 @pytest.fixture
 def board():
-    good = {"name": "a<b>", "weight": 0.5, **dict.fromkeys(FIGURES, 0.25), "seconds": 1.0}
+    good = {
+        "name": "a<b>",
+        "weight": 0.5,
+        "adds": 0.125,
+        **dict.fromkeys(FIGURES, 0.25),
+        "seconds": 1.0,
+    }
     return Leaderboard(({**good, "status": "blended"}, empty_row("b", "failed: no & yes", 2.0)))
 
 
@@ -79,8 +85,16 @@ def test_rows_are_read_like_a_list(board):
 def test_it_prints_as_a_table(board):
     lines = repr(board).splitlines()
     assert lines[0].split() == list(COLUMNS)
-    assert lines[1].split() == ["a<b>", "0.500", *["0.250"] * 6, "1.000", "blended"]
-    assert lines[2].split() == ["b", "0.000", "2.000", "failed:", "no", "&", "yes"]
+    assert lines[1].split() == [
+        "a<b>",
+        "0.500",
+        "0.1250",
+        *["0.250"] * 5,
+        "0.2500",
+        "1.0",
+        "blended",
+    ]
+    assert lines[2].split() == ["b", "0.000", "2.0", "failed:", "no", "&", "yes"]
 
 
 def test_html_is_escaped(board):

@@ -41,13 +41,15 @@ def test_classes_are_decided_by_the_highest_score(rng):
 
 def test_the_blend_is_first_then_members_by_weight_then_those_left_out(task):
     names = ("linear", "neighbours", "forest")
-    entries = fit_candidates([Candidate(n, RECIPES[n]) for n in names], task, "auto", 0)
+    judge = HeldOutJudge(task, Mixed())
+    candidates = [Candidate(n, RECIPES[n]) for n in names]
+    entries = fit_candidates(candidates, task, "auto", 0, judge.figures)
     mixture = fit_mixture([entry.logits for entry in entries], task, "shared")
     kept = [entry.logits for entry, use in zip(entries, mixture.kept, strict=True) if use]
     scores = mixture.scores(kept)
-    judge = HeldOutJudge(task, Mixed())
     left_out = MemberEntry("bad", 0.5, reason="failed: of course")
-    board = rank_members([left_out, *entries], mixture, judge, scores, expit(scores), 7.0)
+    added, figures = np.arange(len(kept)) / 10, judge.figures(scores, expit(scores))
+    board = rank_members([left_out, *entries], mixture, added, figures, 7.0)
     assert board[0]["name"] == "blend"
     assert board[0]["seconds"] == 7.0
     weights = [row["weight"] for row in board[1:4]]
@@ -55,7 +57,11 @@ def test_the_blend_is_first_then_members_by_weight_then_those_left_out(task):
     assert sum(weights) == pytest.approx(board[0]["weight"])
     assert board[4]["name"] == "bad"
     assert board[4]["status"] == "failed: of course"
+    used = [e.name for e, use in zip(entries, mixture.kept, strict=True) if use]
+    by_name = {row["name"]: row for row in board}
+    assert [by_name[name]["adds"] for name in used] == added.tolist()
     for row in board[1:4]:
+        assert np.isnan(row["adds"]) == (row["weight"] == 0)
         assert (row["status"] == "blended") == (row["weight"] > 0)
     z = entries[0].logits
     row = next(row for row in board if row["name"] == "linear")

@@ -88,8 +88,8 @@ def test_the_linear_model_comes_first_and_others_by_gain_per_second():
 @pytest.mark.parametrize(
     ("members", "error", "message"),
     [
-        ("linear", TypeError, "must be 'auto', or a list"),
-        (3, TypeError, "must be 'auto', or a list"),
+        ("linear", TypeError, "must be 'auto', 'all', or a list"),
+        (3, TypeError, "must be 'auto', 'all', or a list"),
         ([], ValueError, "members is empty"),
         (["svm"], ValueError, "Unknown member 'svm': use one of 'linear'"),
         ([("a", GaussianNB(), 1)], TypeError, "must be a name or a pair"),
@@ -186,3 +186,17 @@ def test_classes_that_a_fold_lacks_have_no_score(model, rng):
     np.testing.assert_allclose(scores[:, 0], -scores[:, 1], atol=1e-12)
     two = LabelCodec.fit(y[:28])[0]
     assert read_scores(model, X, two).shape == (30, 1)
+
+
+def test_all_members_that_suit_the_data(rng):
+    dense = Form.of(rng.standard_normal((20, 3)), 2)
+    sparse = Form.of(sp.csr_array(np.abs(rng.standard_normal((20, 3)))), 2)
+    names = {
+        key: [{c.name for c in list_candidates(key, form)} for form in (dense, sparse)]
+        for key in ("auto", "all")
+    }
+    for auto, every in zip(names["auto"], names["all"], strict=True):
+        assert every - auto >= {"gaussian", "margin"}
+        assert auto < every
+    assert "words" not in names["all"][0]
+    assert "laplacian" not in names["all"][1]

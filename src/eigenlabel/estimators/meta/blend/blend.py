@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
-import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import MetaEstimatorMixin
@@ -16,6 +15,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, h
 from eigenlabel.estimators.base import CALIBRATION, RuleClassifier, Training, check_training
 from eigenlabel.estimators.heldout_by_refitting import check_enough
 from eigenlabel.estimators.meta.blend.blending import (
+    added_by,
     blend_logits,
     fit_mixture,
     log_odds,
@@ -32,8 +32,8 @@ from eigenlabel.estimators.meta.blend.members import (
     read_scores,
     reads_views,
 )
+from eigenlabel.estimators.meta.blend.preparing import needs_preparation, reads_tables
 from eigenlabel.estimators.meta.blend.task import BlendTask, join_views
-from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
 from eigenlabel.inputs.data import check_data, unmasked
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
@@ -56,13 +56,12 @@ from eigenlabel.inputs.sklearn_private import (
 from eigenlabel.inputs.views import Views, indexable, is_several
 from eigenlabel.labels.checks import blank, check_observed
 from eigenlabel.labels.codec import LabelCodec
-from eigenlabel.labels.label_sets import read_labels
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.heldout import training_rows
 from eigenlabel.model_selection.routing import NO_GROUPS, make_router
 from eigenlabel.model_selection.search import store_calibration
 from eigenlabel.model_selection.splits import list_folds
-from eigenlabel.preprocessing import TablePreparation
+from eigenlabel.preprocessing.table_preparation import TablePreparation
 from eigenlabel.thresholds.base import Rule
 from eigenlabel.thresholds.calibration import Calibration
 from eigenlabel.thresholds.rules import check_readable, get_rule, top_labels, top_matrix
@@ -100,11 +99,12 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
 
     Parameters
     ----------
-    members : "auto" or list, default="auto"
+    members : "auto", "all" or list, default="auto"
         The members: names of the table, and pairs (name, classifier) of any classifier with
         ``decision_function`` or ``predict_proba``. A classifier that accepts no label matrix is
-        fitted to each label. "auto" are the default members. A member that fails is left out, with
-        a warning, and the leaderboard states the reason.
+        fitted to each label. "auto" are the default members, "all" are all names of the table that
+        suit the form of X. A member that fails is left out, with a warning, and the leaderboard
+        states the reason.
     weights : {"shared", "by_label", "equal"}, default="shared"
         The weights of members: the same for all labels; for each label, drawn to those that labels
         share; or equal ones.
@@ -142,12 +142,13 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         The intercept b.
     member_calibrations_ : dict of str to Calibration
         The calibrations of the members.
-    preparation_ : TablePreparation or None
-        How texts and the columns of a frame became numbers; None if X contains numbers. A member
-        of the user gets the numbers, or the frame itself if it is a Pipeline.
+    preparation_ : TablePreparation
+        The preparation of X. Only if X is texts, or a frame with other columns than complete
+        numbers.
     leaderboard_ : Leaderboard
         The held-out figures and the seconds of the blend and of every member, also of those that
-        were dropped, failed, or were not fitted, with the reason. It prints as a table;
+        were dropped, failed, or were not fitted, with the reason, and what each member adds: the
+        rise of the blend's log-loss without it. It prints as a table;
         ``leaderboard_.to_frame()`` is a data frame.
     oof_scores_ : ndarray of shape (n_samples, n_labels)
         The blended held-out log-odds; NaN for samples of weight zero or in no test part.
@@ -164,6 +165,10 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
 
     Notes
     -----
+    Texts and frames with categories, dates, texts or missing values are prepared by
+    :class:`eigenlabel.preprocessing.TablePreparation`. Classifiers of the user get the prepared
+    features, but pipelines get X as it is.
+
     Labels that are not observed (NaN in a label matrix) count neither in members nor in weights,
     thresholds or figures; classifiers of the user that do not know missing labels are fitted to
     each label. The figures of the blend in the leaderboard use the samples that its few weights
@@ -326,12 +331,10 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), frame, texts or Views
-            The samples, or several tables of them. Texts, and frames with columns that are not
-            numbers or with missing values, are prepared by
-            :class:`eigenlabel.preprocessing.TablePreparation`.
+            The samples, or several tables of them. A list of strings is texts.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            A 0/1 label matrix, a list of label sets, or a vector of classes. NaN in a matrix marks
-            a label that is not observed on a sample.
+            A 0/1 label matrix, or a vector of classes. NaN in a matrix marks a label that is not
+            observed on a sample.
         sample_weight : array-like of shape (n_samples,), default=None
             The sample weights, which count like numbers of copies: in members that accept them, in
             calibrations, weights, thresholds and figures. Samples of weight zero are left out.
@@ -348,35 +351,46 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         check_parameters(self)
         check_members(self.members)
         rule, budget = get_rule(self.threshold), Budget(self.time_budget)
-        y = read_labels(y)
         check_size(getattr(y, "shape", ()))  # before a sparse y becomes dense
         split, routed = self._route({"sample_weight": sample_weight, "groups": groups, **params})
+        passed, X = X, self._prepare(X)
         data = self._check_training(X, y, sample_weight)
+        self._remember_columns()
         if data.codec.multilabel:
             check_readable(rule, self.calibration)
-        task = self._make_task(X, y, data, split, routed, budget)
+        task = self._make_task((passed, X), y, data, split, routed, budget)
         self._codec, self.classes_, self._rule = data.codec, data.codec.classes, rule
         automatic = isinstance(self.members, str)
         candidates = list_candidates(self.members, task.form)
         ordered = order_candidates(candidates, task.form, by_gain=automatic)
         method = self.calibration or "auto"
-        entries = fit_candidates(ordered, task, method, self.verbose)
-        self._given = [c.name for c in candidates if c.recipe is None]
-        self._combine(entries, task, method, data.used, len(data.Y))
+        judge = HeldOutJudge(task, rule)
+        entries = fit_candidates(ordered, task, method, self.verbose, judge.figures)
+        given = [c for c in candidates if c.recipe is None]
+        self._given = [c.name for c in given]
+        self._reads_tables = [c.name for c in given if reads_tables(c.estimator)]
+        self._combine(entries, judge, method, data.used, len(data.Y))
         return self
+
+    def _prepare(self, X: Any) -> Any:
+        """Return the features of texts and mixed columns; other samples stay as they are."""
+        self.__dict__.pop("preparation_", None)
+        if is_several(X) or not needs_preparation(X):
+            return X
+        self.preparation_ = TablePreparation()
+        return self.preparation_.fit_transform(X)
+
+    def _remember_columns(self) -> None:
+        """Remember the columns that were passed, not those that were made of them."""
+        if not hasattr(self, "preparation_"):
+            return
+        self.__dict__.pop("feature_names_in_", None)
+        self.n_features_in_ = self.preparation_.n_features_in_
+        if hasattr(self.preparation_, "feature_names_in_"):
+            self.feature_names_in_ = self.preparation_.feature_names_in_
 
     def _check_training(self, X: Any, y: Any, sample_weight: Any) -> Training:
         """Return the checked data; several tables are checked by their members."""
-        self.preparation_ = None
-        if needs_preparation(X):
-            self.preparation_ = TablePreparation()
-            features = self.preparation_.fit_transform(X)
-            for name in ("n_features_in_", "feature_names_in_"):
-                self.__dict__.pop(name, None)
-                if hasattr(self.preparation_, name):
-                    setattr(self, name, getattr(self.preparation_, name))
-            checked = check_training(SharedSubspaceClassifierCV(), features, y, sample_weight)
-            return _without_empty_classes(checked, y)
         if not is_several(X):
             return _without_empty_classes(check_training(self, X, y, sample_weight), y)
         views = Views(X)
@@ -391,19 +405,19 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
 
     def _make_task(
         self,
-        X: Any,
+        samples: tuple[Any, Any],
         y: Any,
         data: Training,
         split: dict[str, Any],
         routed: Params,
         budget: Budget,
     ) -> BlendTask:
-        """Return the task of the samples that have positive weight."""
+        """Return the task of the samples that have positive weight, as passed and as prepared."""
+        passed, X = samples
         used, n = data.used, len(data.Y)
         check_enough(used)
         folds = list_folds(self.cv, data.X, y, split, data.codec, used)
-        frame = hasattr(X, "columns")
-        given = indexable(X) if frame or isinstance(data.X, Views) else data.X
+        given = indexable(X) if hasattr(X, "columns") or is_several(X) else data.X
         if data.codec.multilabel:
             target = blank(data.Y, data.observed)
             target = target.astype(int) if target.dtype == bool else target
@@ -417,7 +431,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         return BlendTask(
             X=part(data.X),
             given=part(given),
-            prepared=frame and self.preparation_ is not None,
+            passed=part(given if passed is X else indexable(passed)),
             y=part(target),
             Y=part(data.Y),
             observed=part(data.observed),
@@ -432,9 +446,10 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         )
 
     def _combine(
-        self, entries: list[Any], task: BlendTask, method: str, used: Ints, n_samples: int
+        self, entries: list[Any], judge: HeldOutJudge, method: str, used: Ints, n_samples: int
     ) -> None:
         """Fit weights, calibration and thresholds to the held-out log-odds of the members."""
+        task = judge.task
         fitted = [entry for entry in entries if entry.member is not None]
         mixture = fit_mixture([entry.logits for entry in fitted], task, self.weights)
         kept = [entry for entry, use in zip(fitted, mixture.kept, strict=True) if use]
@@ -450,28 +465,28 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         self.oof_scores_ = np.full((n_samples, task.Y.shape[1]), np.nan)
         self.oof_scores_[used] = scores
         store_calibration(self, None if self.calibration is None else calibration)
-        judge = HeldOutJudge(task, self._rule)
         self.__dict__.pop("thresholds_", None)
         if task.codec.multilabel:
             self.thresholds_ = judge.thresholds(scores, P)
+        added = added_by([entry.logits for entry in kept], task, self.weights)
         seconds = task.budget.clock() - task.budget.started
-        self.leaderboard_: Leaderboard = rank_members(entries, mixture, judge, scores, P, seconds)
+        figures = judge.figures(scores, P)
+        self.leaderboard_: Leaderboard = rank_members(entries, mixture, added, figures, seconds)
 
     # Predictions
 
     def _member_log_odds(self, X: Any) -> Iterator[Floats]:
         """Yield the calibrated log-odds (n, m) of each member."""
-        several = self.preparation_ is None and is_several(X)
-        if self.preparation_ is not None:
-            matrix = self.preparation_.transform(X)
+        several = is_several(X)
+        passed = X
+        if hasattr(self, "preparation_"):
+            matrix = given = self.preparation_.transform(X)
         else:
             matrix = join_views(Views(X)) if several else check_data(self, X, reset=False)
-        given = indexable(X) if hasattr(X, "columns") or several else matrix
-        plain = given if self.preparation_ is None else matrix
+            given = passed = indexable(X) if hasattr(X, "columns") or several else matrix
         for name, member in self.members_.items():
-            part = matrix
-            if name in self._given or reads_views(member):
-                part = given if hasattr(member, "steps") else plain
+            part = given if name in self._given or reads_views(member) else matrix
+            part = passed if name in self._reads_tables else part
             if part is None:
                 raise ValueError(
                     f"Member {name!r} needs every row of every table, and X lacks some: pass all "
@@ -491,7 +506,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), frame or Views
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), frame, texts or Views
             The samples.
 
         Returns
@@ -507,7 +522,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), frame or Views
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), frame, texts or Views
             The samples.
         n_labels : int, default=5
             The number of labels of each sample; all of them if there are fewer.
@@ -525,31 +540,6 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         if hasattr(self, "calibration_"):
             values = self._codec.shape_probabilities(self.calibration_.probabilities(values))
         return top_matrix(top_labels(values, int(n_labels)), len(self.classes_))
-
-
-def needs_preparation(X: Any) -> bool:
-    """Return True for texts, and for frames with missing values or columns of anything but numbers.
-
-    An array of objects is not prepared: scikit-learn's contract demands an error.
-    """
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        frame: Any = nw.from_native(X, pass_through=True)
-        if not isinstance(frame, nw.DataFrame):
-            return False
-        columns = [frame.get_column(name) for name in frame.columns]
-        return any(not _holds_numbers(column) for column in columns)
-    if is_several(X):
-        return False
-    if isinstance(X, (list, tuple)) or getattr(X, "ndim", 0) == 1:
-        return len(X) > 0 and all(isinstance(text, str) for text in X)
-    return False
-
-
-def _holds_numbers(column: Any) -> bool:
-    """Return True if a column of a frame has a numeric type and no missing value."""
-    if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
-        return False
-    return not column.is_null().any() and not np.isnan(column.to_numpy().astype(float)).any()
 
 
 def _without_empty_classes(data: Training, y: Any) -> Training:

@@ -138,6 +138,31 @@ def fit_mixture(logits: list[Floats], task: BlendTask, how: str) -> MemberWeight
         points = _fit_points([z for z, k in zip(logits, kept, strict=True) if k], task, how)
 
 
+def added_by(logits: list[Floats], task: BlendTask, how: str) -> Floats:
+    """Return what each member adds: the rise of the held-out log-loss of a cell without it.
+
+    The weights of the others are fitted again. The only member of a blend adds NaN.
+
+    Parameters
+    ----------
+    logits : list of (n, m) arrays
+        The held-out log-odds of the members that are used.
+    task : BlendTask
+        The training data.
+    how : {"shared", "by_label", "equal"}
+        The kind of weights.
+    """
+    if len(logits) == 1:
+        return np.full(1, np.nan)
+
+    def loss(some: list[Floats]) -> float:
+        points = equal_point(len(some)) if how == "equal" else _fit_points(some, task, how)
+        return _mean_loss(expit(blend_logits(points, some)), task)
+
+    everyone = loss(logits)
+    return np.array([loss(logits[:k] + logits[k + 1 :]) - everyone for k in range(len(logits))])
+
+
 def _fit_points(logits: list[Floats], task: BlendTask, how: str) -> Floats:
     usable = task.cells & ~np.isnan(logits[0])
     for z in logits[1:]:
@@ -161,14 +186,17 @@ def recalibrate(scores: Floats, task: BlendTask, method: str) -> tuple[Calibrati
     plain = expit(scores)
     fitted = fit_probabilities(task.codec, scores, _truth(task), task.weights, method=method)
     better = _held_out(scores, task, method, fitted)
-    if _loss(better, task) < _loss(plain, task):
+    if _mean_loss(better, task) < _mean_loss(plain, task):
         return fitted, better
     return identity(task.Y.shape[1]), plain
 
 
-def _loss(P: Floats, task: BlendTask) -> float:
-    """Return the summed log-loss of the cells that count."""
+def _mean_loss(P: Floats, task: BlendTask) -> float:
+    """Return the mean log-loss of the cells that count; NaN if there are none."""
     use = task.cells & ~np.isnan(P)
     w = np.ones(len(P)) if task.weights is None else task.weights
     right = np.where(task.Y, P, 1 - P)[use]
-    return float(-(np.broadcast_to(w[:, None], use.shape)[use] @ np.log(np.maximum(right, 1e-300))))
+    each = np.broadcast_to(w[:, None], use.shape)[use]
+    if not len(each):
+        return float("nan")
+    return float(-(each @ np.log(np.maximum(right, 1e-300))) / each.sum())

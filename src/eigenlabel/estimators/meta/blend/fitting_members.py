@@ -1,9 +1,11 @@
 """Fit the members of a blend one after the other, within the time and memory that there is."""
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.special import expit
 
 from eigenlabel.estimators.meta.blend.blending import Calibrated, calibrate
 from eigenlabel.estimators.meta.blend.budget import OutOfTimeError
@@ -34,6 +36,8 @@ class MemberEntry:
         Its calibration and held-out log-odds.
     reason : str
         Why there is no member.
+    figures : dict of str to float
+        The held-out figures of a fitted member.
     """
 
     name: str
@@ -41,6 +45,7 @@ class MemberEntry:
     member: Member | None = None
     calibrated: Calibrated | None = None
     reason: str = ""
+    figures: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def logits(self) -> Floats:
@@ -55,8 +60,11 @@ class MemberEntry:
         return self.calibrated.calibration
 
 
+Judge = Callable[[Floats, Floats], Mapping[str, float]]
+
+
 def fit_candidates(
-    candidates: list[Candidate], task: BlendTask, method: str, verbose: int
+    candidates: list[Candidate], task: BlendTask, method: str, verbose: int, judge: Judge
 ) -> list[MemberEntry]:
     """Fit the candidates in order, as far as time and memory allow.
 
@@ -73,6 +81,8 @@ def fit_candidates(
         The method of calibrations.
     verbose : int
         Whether progress is shown.
+    judge : callable
+        Returns the figures of held-out log-odds and probabilities.
 
     Raises
     ------
@@ -83,13 +93,20 @@ def fit_candidates(
     entries: list[MemberEntry] = []
     with progress.tuning(len(candidates), verbose, "member") as bar:
         for candidate in candidates:
-            entries.append(_try(candidate, task, method, entries, most))
+            entries.append(_judged(_try(candidate, task, method, entries, most), judge))
             bar.update(1)
             if verbose:
                 bar.write(_line(entries[-1]), file=sys.stderr)
     if any(entry.member is not None for entry in entries):
         return entries
-    return [*entries, _last_resort(entries, task, method)]
+    return [*entries, _judged(_last_resort(entries, task, method), judge)]
+
+
+def _judged(entry: MemberEntry, judge: Judge) -> MemberEntry:
+    """Return an entry with the figures of its member."""
+    if entry.member is None:
+        return entry
+    return replace(entry, figures=judge(entry.logits, expit(entry.logits)))
 
 
 def _try(
@@ -183,4 +200,6 @@ def _line(entry: MemberEntry) -> str:
     """Return what is shown about a member when it is ready."""
     if entry.member is None:
         return f"{entry.name}: {entry.reason}"
-    return f"{entry.name}: {entry.seconds:.2f} s"
+    shown = {"f1_macro": "macro F1", "f1_micro": "micro F1", "lrap": "LRAP", "log_loss": "log-loss"}
+    found = ", ".join(f"{word} {entry.figures[key]:.3f}" for key, word in shown.items())
+    return f"{entry.name}: {found} held out, {entry.seconds:.1f} s"

@@ -12,7 +12,8 @@ from eigenlabel import metrics
 from eigenlabel.linalg._types import Bools, Floats
 
 FIGURES = ("f1_macro", "f1_micro", "auc", "map", "lrap", "log_loss")
-COLUMNS = ("name", "weight", *FIGURES, "seconds", "status")
+COLUMNS = ("name", "weight", "adds", *FIGURES, "seconds", "status")
+DIGITS = {"adds": 4, "log_loss": 4, "seconds": 1}  # other figures have three
 MOST_CELLS = 20_000_000  # figures are computed on at most this many cells
 
 
@@ -45,10 +46,11 @@ def measure(
 class Leaderboard(Sequence[dict[str, Any]]):
     """Rows of a leaderboard, the blend first, then members by weight.
 
-    Each row is a dict with the name, the weight (that of a label is the mean over labels), the
-    held-out figures f1_macro, f1_micro, auc (macro), map (mean average precision over labels), lrap
-    (label-ranking average precision) and log_loss, the seconds, and the status: "blended",
-    "dropped" for a small weight, or the reason why a member failed or was not fitted.
+    Each row is a dict with the name, the weight (that of a label is the mean over labels), what the
+    member adds (the rise of the blend's held-out log-loss without it), the held-out figures
+    f1_macro, f1_micro, auc (macro), map (mean average precision over labels), lrap (label-ranking
+    average precision) and log_loss, the seconds, and the status: "blended", "dropped" for a small
+    weight, or the reason why a member failed or was not fitted.
 
     Parameters
     ----------
@@ -92,7 +94,10 @@ class Leaderboard(Sequence[dict[str, Any]]):
 
     def _cells(self) -> list[list[str]]:
         """Return the table as text."""
-        return [list(COLUMNS), *([_text(row[name]) for name in COLUMNS] for row in self.rows)]
+        return [
+            list(COLUMNS),
+            *([_text(row[name], DIGITS.get(name, 3)) for name in COLUMNS] for row in self.rows),
+        ]
 
     def __repr__(self) -> str:
         table = self._cells()
@@ -113,14 +118,15 @@ class Leaderboard(Sequence[dict[str, Any]]):
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, digits: int) -> str:
     """Return a cell as text; a figure that does not exist is empty."""
     if isinstance(value, str):
         return value
-    return "" if value is None or np.isnan(value) else f"{value:.3f}"
+    return "" if value is None or np.isnan(value) else f"{value:.{digits}f}"
 
 
 def empty_row(name: str, status: str, seconds: float = 0.0) -> dict[str, Any]:
     """Return the row of a member without figures."""
     nothing = dict.fromkeys(FIGURES, float("nan"))
-    return {"name": name, "weight": 0.0, **nothing, "seconds": seconds, "status": status}
+    shares = {"weight": 0.0, "adds": float("nan")}
+    return {"name": name, **shares, **nothing, "seconds": seconds, "status": status}

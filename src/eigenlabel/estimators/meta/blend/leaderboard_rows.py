@@ -1,11 +1,10 @@
 """The rows of a leaderboard: what held-out log-odds of members and of the blend are worth."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from eigenlabel.estimators.meta.blend.blending import MemberWeights
 from eigenlabel.estimators.meta.blend.fitting_members import MemberEntry
@@ -60,9 +59,8 @@ class HeldOutJudge:
 def rank_members(
     entries: Sequence[MemberEntry],
     mixture: MemberWeights,
-    judge: HeldOutJudge,
-    scores: Floats,
-    P: Floats,
+    added: Floats,
+    figures: Mapping[str, float],
     seconds: float,
 ) -> Leaderboard:
     """Return the leaderboard: the blend, its members by weight, and those that were left out.
@@ -73,34 +71,36 @@ def rank_members(
         All candidates.
     mixture : MemberWeights
         The weights of those that were fitted.
-    judge : HeldOutJudge
-        Computes figures.
-    scores : (n, m) array
-        The blended held-out log-odds.
-    P : (n, m) array
-        The blended held-out probabilities.
+    added : (k,) array
+        What each member that is used adds.
+    figures : dict of str to float
+        The held-out figures of the blend.
     seconds : float
         The time of the whole fit so far.
     """
     fitted = [entry for entry in entries if entry.member is not None]
-    weights = np.zeros(len(fitted))
+    weights, adds = np.zeros(len(fitted)), np.full(len(fitted), np.nan)
     w = mixture.weights
     weights[mixture.kept] = w if w.ndim == 1 else w.mean(axis=0)
+    adds[mixture.kept] = added
     rows = []
-    for entry, weight, kept in zip(fitted, weights, mixture.kept, strict=True):
+    for entry, weight, gain, kept in zip(fitted, weights, adds, mixture.kept, strict=True):
         note = getattr(entry.member, "note", "")
-        status = "blended" if kept else "dropped"
-        figures = judge.figures(entry.logits, expit(entry.logits))
-        rows.append(_row(entry.name, float(weight), figures, entry.seconds, status, note))
+        status = ("blended" if kept else "dropped") + (f"; {note}" if note else "")
+        shares = {"weight": float(weight), "adds": float(gain)}
+        rows.append(_row(entry.name, shares, entry.figures, entry.seconds, status))
     rows.sort(key=lambda row: -row["weight"])
     left_out = [empty_row(e.name, e.reason, e.seconds) for e in entries if e.member is None]
     total = float(weights.sum())
-    first = _row(BLEND, total, judge.figures(scores, P), seconds, "", "")
+    first = _row(BLEND, {"weight": total, "adds": float("nan")}, figures, seconds, "")
     return Leaderboard((first, *rows, *left_out))
 
 
 def _row(
-    name: str, weight: float, figures: dict[str, float], seconds: float, status: str, note: str
+    name: str,
+    shares: Mapping[str, float],
+    figures: Mapping[str, float],
+    seconds: float,
+    status: str,
 ) -> dict[str, Any]:
-    status = f"{status}; {note}" if note else status
-    return {"name": name, "weight": weight, **figures, "seconds": seconds, "status": status}
+    return {"name": name, **shares, **figures, "seconds": seconds, "status": status}

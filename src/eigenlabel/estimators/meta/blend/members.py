@@ -30,6 +30,7 @@ from eigenlabel.estimators.meta.blend.neighbours_and_words import (
     NeighbourShares,
     WordRatios,
 )
+from eigenlabel.estimators.meta.blend.preparing import reads_tables
 from eigenlabel.estimators.meta.blend.task import BlendTask, Form
 from eigenlabel.estimators.subspace.base import BaseSharedSubspace
 from eigenlabel.inputs.data import is_estimator
@@ -58,13 +59,16 @@ class MemberRecipe:
     gain : float
         The expected gain relative to other members, by which they are ordered per second.
     suits : callable
-        Returns whether the member is a default member, given the form of the data.
+        Returns whether the member can be used, given the form of the data.
+    default : bool
+        Whether it is a default member where it suits.
     """
 
     make: Callable[[BlendTask], Any]
     seconds: Callable[[Form], float]
     gain: float
     suits: Callable[[Form], bool]
+    default: bool = True
 
 
 def _tuning(n: int, p: int, m: int, gram: float) -> float:
@@ -161,9 +165,12 @@ RECIPES: dict[str, MemberRecipe] = {
         lambda task: KernelSubspace("rbf", cv=task.folds, random_state=task.seed),
         _kernel_seconds,
         0.3,
-        lambda _: False,  # adds little beside the Laplacian kernel, or to a linear model of words
+        lambda f: f.joined and not f.constant,
+        default=False,  # adds little beside the Laplacian kernel, or to a linear model of words
     ),
-    "margin": MemberRecipe(_margin, _margin_seconds, 0.1, lambda _: False),
+    "margin": MemberRecipe(
+        _margin, _margin_seconds, 0.1, lambda f: f.joined and not f.constant, default=False
+    ),
     "views": MemberRecipe(lambda _: KGHA(calibration=None), _kgha_seconds, 1.0, lambda f: f.views),
 }
 
@@ -193,18 +200,23 @@ class Candidate:
 
 def list_candidates(members: Any, form: Form) -> list[Candidate]:
     """Return the candidates that the parameter ``members`` stands for."""
-    if isinstance(members, str) and members == "auto":
-        return [Candidate(name, one) for name, one in RECIPES.items() if one.suits(form)]
+    if isinstance(members, str) and members in ("auto", "all"):
+        every = members == "all"
+        return [
+            Candidate(name, one)
+            for name, one in RECIPES.items()
+            if one.suits(form) and (every or one.default)
+        ]
     return [_candidate(one) for one in check_members(members)]
 
 
 def check_members(members: Any) -> list[Any]:
-    """Raise an error unless ``members`` is "auto", or a list of names and (name, classifier)."""
-    if isinstance(members, str) and members == "auto":
+    """Raise an error unless ``members`` is a word, or a list of names and (name, classifier)."""
+    if isinstance(members, str) and members in ("auto", "all"):
         return []
     if isinstance(members, str) or not isinstance(members, Sequence):
         raise TypeError(
-            "members must be 'auto', or a list of names and pairs (name, classifier), got "
+            "members must be 'auto', 'all', or a list of names and pairs (name, classifier), got "
             f"{members!r}."
         )
     if not members:
@@ -326,7 +338,7 @@ def _fit_given(candidate: Candidate, task: BlendTask) -> Member:
     params, note = task.params(candidate.name), ""
     if task.weights is not None and "sample_weight" not in params:
         note = "fitted without sample weights, which it does not accept"
-    X = task.X if task.prepared and not hasattr(estimator, "steps") else task.given
+    X = task.passed if reads_tables(candidate.estimator) else task.given
     return _cross_validate(estimator, X, task, params, note)
 
 

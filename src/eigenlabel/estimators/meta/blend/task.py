@@ -96,9 +96,9 @@ class BlendTask:
     X : array, CSR matrix or Views
         The samples, checked.
     given : array, sparse matrix, frame or Views
-        The samples as the user passed them, for classifiers of the user.
-    prepared : bool
-        Whether X is a frame that was prepared, which only pipelines get as it is.
+        The samples as the user passed them or as they were prepared, for classifiers of the user.
+    passed : array, sparse matrix, frame, list or Views
+        The samples as the user passed them, for pipelines of the user.
     y : array
         The labels as members get them: a 0/1 matrix with NaN where a label is not observed, or a
         vector of classes.
@@ -127,6 +127,7 @@ class BlendTask:
 
     X: Any
     given: Any
+    passed: Any
     y: Any
     Y: Bools
     observed: Bools | None
@@ -138,7 +139,6 @@ class BlendTask:
     n_jobs: int | None
     params: Callable[[str], dict[str, Any]]
     budget: Budget
-    prepared: bool = False
 
     @cached_property
     def matrix(self) -> Any:
