@@ -37,7 +37,7 @@ from eigenlabel.cli import main
         (["predict", ".", "x.csv"], 1, "a folder, not a file"),
         (["datasets", "fetch"], 2, "name the data sets to download, or pass --all-for TABLE"),
         (["datasets", "fetch", "--all-for", "x"], 2, "'eigenlabel reproduce --list' lists them"),
-        (["datasets", "fetch", "--all-for", "mlls-table7"], 1, "the FlyExpress images"),
+        (["datasets", "fetch", "--all-for", "mlls-table9"], 1, "the FlyExpress images"),
         (["reproduce"], 2, "which table? 'eigenlabel reproduce --list' lists them"),
         (["reproduce", "mlls-table3", "--methods", "SWM"], 2, "did you mean SVM"),
         (["report", "nowhere", "-o", "x.html"], 2, "pass --data"),
