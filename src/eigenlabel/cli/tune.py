@@ -57,6 +57,18 @@ def _add_options(tune: argparse.ArgumentParser) -> None:
         "out",
     )
     tune.add_argument(
+        "--cv",
+        type=positive,
+        metavar="K",
+        help="number of folds (default 5; 10 with --effort best)",
+    )
+    _add_model_options(tune)
+    _add_decision_options(tune)
+
+
+def _add_model_options(tune: argparse.ArgumentParser) -> None:
+    """Add the options of a single model."""
+    tune.add_argument(
         "--alphas", type=numbers, metavar="A,B,...", help="values of alpha (0,1e-6,...,1,inf)"
     )
     tune.add_argument(
@@ -69,18 +81,22 @@ def _add_options(tune: argparse.ArgumentParser) -> None:
         help="numbers of shared components (by default they follow the rule of the papers)",
     )
     tune.add_argument(
-        "--cv",
-        type=positive,
-        metavar="K",
-        help="number of folds (default 5; 10 with --effort best)",
-    )
-    tune.add_argument(
         "--scoring",
         choices=COMPUTABLE,
         default="f1_macro",
         metavar="METRIC",
         help=f"the metric to optimise: {', '.join(COMPUTABLE)} (default f1_macro)",
     )
+    tune.add_argument("--kernel", default="linear", help="linear, rbf, poly, ... (default linear)")
+    tune.add_argument(
+        "--gamma",
+        type=float,
+        help="coefficient of the rbf kernel (default 1 / (2 mean distance^2))",
+    )
+
+
+def _add_decision_options(tune: argparse.ArgumentParser) -> None:
+    """Add the options that turn scores into label sets."""
     decision = tune.add_mutually_exclusive_group()
     decision.add_argument(
         "--threshold",
@@ -103,12 +119,6 @@ def _add_options(tune: argparse.ArgumentParser) -> None:
         type=seed,
         default=0,
         help="seed of a blend, and of the samples that --risk-split keeps aside (default 0)",
-    )
-    tune.add_argument("--kernel", default="linear", help="linear, rbf, poly, ... (default linear)")
-    tune.add_argument(
-        "--gamma",
-        type=float,
-        help="coefficient of the rbf kernel (default 1 / (2 mean distance^2))",
     )
 
 
