@@ -6,7 +6,7 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist works
 # Warnings are errors; pages that did not change are not built again.
 SPHINX := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -b html
 
-.PHONY: demo docs docs-quick test test-all test-random test-machines fuzz lint bench clean
+.PHONY: demo docs docs-quick package test test-all test-random test-machines fuzz lint bench clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenlabel demo
@@ -27,13 +27,19 @@ docs-quick: .venv/dev.stamp
 	EIGENLABEL_GALLERY=0 $(SPHINX) docs docs/_build/quick
 	$(BIN)/python tools/check_links.py docs/_build/quick
 
+# The wheel and the source archive in dist/, checked as the package index checks them.
+package: .venv/dev.stamp
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/twine check --strict dist/*
+
 # Some minutes on two cores.
 test: lint docs-quick
 	$(PYTEST) -m "not slow"
 
 # Also slow tests, many generated examples, the kernels of another processor, the fuzz campaigns,
-# and the site with its examples.
-test-all: lint docs
+# the site with its examples, and the package.
+test-all: lint docs package
 	$(PYTEST) --hypothesis-profile=many
 	$(BIN)/python tools/test_machines.py --other --threads 1 -m "not slow"
 	$(MAKE) fuzz

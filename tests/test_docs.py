@@ -111,3 +111,4 @@ def test_modules_named_on_a_page_exist(page):
 def test_the_package_and_the_project_state_the_same_version():
     text = (ROOT / "pyproject.toml").read_text()
     assert f'version = "{eigenlabel.__version__}"' in text
+    assert f"\nversion: {eigenlabel.__version__}\n" in (ROOT / "CITATION.cff").read_text()

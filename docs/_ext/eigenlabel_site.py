@@ -34,10 +34,14 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def remove_stale_pages(app: Sphinx) -> None:
-    """Remove generated reference pages of names that no longer exist."""
+    """Remove generated reference pages of names that no longer exist, and find new pages.
+
+    Without the second step, autosummary does not see pages that were added since the last build.
+    """
     for page in (Path(app.srcdir) / "reference" / "generated").glob("*.rst"):
         if not _exists(page.stem):
             page.unlink()
+    app.env.find_files(app.config, app.builder)
 
 
 def _exists(name: str) -> bool:

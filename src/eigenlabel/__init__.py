@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from eigenlabel.estimators.views.kernel_sum import KernelSum
     from eigenlabel.inputs.views import Views
     from eigenlabel.kernels.meka import MEKA
+    from eigenlabel.versions import show_versions
 
 __all__ = [
     "CCA",
@@ -93,6 +94,7 @@ __all__ = [
     "preprocessing",
     "report",
     "reproduce",
+    "show_versions",
     "thresholds",
 ]
 
@@ -134,6 +136,7 @@ _PLACES = {  # where each name is; modules are imported when they are first used
     "KernelSum": "estimators.views.kernel_sum",
     "Views": "inputs.views",
     "MEKA": "kernels.meka",
+    "show_versions": "versions",
 }
 
 
