@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 FIGURE = re.compile(
-    r"(?P<mean>[-\d.e]+)(?: ± (?P<sd>[\d.e-]+))?(?: \((?P<runs>\d+) of \d+ runs\))?"
+    r"(?P<mean>[-\d.e]+)(?: ± (?P<sd>[\d.e-]+))?"
+    r"(?: \((?P<runs>\d+)(?: of \d+)? (?:runs|pairs|data sets)\))?"
 )
 
 

@@ -111,7 +111,9 @@ def main(quick):
         for kind in kinds
     ]
     worst = {kind: max(r[kind] / r[f"limit of {kind}"] for r in rows[-3:]) for kind in kinds}
-    lines += ["", "Times the limit at the largest numbers of labels: " + str(worst)]
+    times = ", ".join(f"{kind} {value:.1f}" for kind, value in worst.items())
+    lines += ["", f"Times the limit at the largest numbers of labels, at most: {times}."]
+    lines += ["", "![Seconds against samples, features and labels](../results/growth.svg)"]
     if not quick:
         RESULTS.mkdir(exist_ok=True)
         with (RESULTS / "growth.csv").open("w", newline="", encoding="utf-8") as file:

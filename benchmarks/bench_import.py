@@ -34,7 +34,7 @@ def run(statement):
 
 def main(quick):
     functions = {statement: lambda s=statement: run(s) for statement in IMPORTS}
-    times = interleaved(functions, 3 if quick else 15, child_time)
+    times = interleaved(functions, 3 if quick else 7, child_time)
     ratio = {name: float(np.median(t / times[BASE])) for name, t in times.items()}
     lines = [
         "| statement | seconds | ratio |",

@@ -99,7 +99,7 @@ def perf(quick):
 def main(quick):
     first, a = aso(quick)
     second, b = perf(quick)
-    wanted = "ASO <= 30, SVM-perf <= 10 at 10,000 samples, slope about 1"
+    wanted = "ASO <= 2.2, SVM-perf <= 10 at 10,000 samples, slope about 1"
     finish("margin", {**a, **b, "wanted": wanted}, [*first, *second])
 
 

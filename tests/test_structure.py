@@ -1,7 +1,10 @@
 """Rules that keep the package easy to find one's way in."""
 
 import ast
+import importlib
+import io
 import re
+import tokenize
 from collections import defaultdict
 from pathlib import Path
 
@@ -93,3 +96,56 @@ def test_every_module_has_a_test_file_of_its_name():
 def _test_of(path):
     inside = path.relative_to(PACKAGE)
     return TESTS / inside.parent / f"test_{inside.stem}.py"
+
+
+ROOT = TESTS.parent
+PAGES = [*(ROOT / "docs").rglob("*.md"), ROOT / "CONTRIBUTING.md", ROOT / "README.md"]
+ROOMS = {path.stem for path in PACKAGE.iterdir() if path.suffix in ("", ".py")} - {"__init__"}
+NAMED = re.compile(
+    rf"(?<![\w./<>-])(?:eigenlabel\.)?(?:{'|'.join(sorted(ROOMS))})(?:\.[A-Za-z_]\w*)+(?![\w/(=-])"
+)
+FILE = re.compile(r"(?<![\w./<>*-])[\w/]*\w\.py\b")
+SOURCES = [ROOT / name for name in ("src", "tests", "benchmarks", "tools", "examples")]
+FILES = [f"/{path.relative_to(ROOT)}" for folder in SOURCES for path in folder.rglob("*.py")]
+FOREIGN = ("distributed.Client",)  # of Dask
+OTHER_FILES = ("py", "rst", "txt", "html", "csv", "json", "md", "xml", "npz", "toml", "skops")
+
+
+def prose(path):
+    """Return the docstrings and comments of a module, or a page without its blocks of code."""
+    text = path.read_text()
+    if path.suffix == ".md":
+        return re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    written = [ast.get_docstring(node) or "" for node in nodes(path, *kinds)]
+    lines = [line for part in written for line in part.splitlines()]
+    plain = [line for line in lines if not line.lstrip().startswith((">>>", "..."))]
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return "\n".join(
+        [*plain, *(token.string for token in tokens if token.type == tokenize.COMMENT)]
+    )
+
+
+def exists(name):
+    """Return True if a dotted name is a module of the package, or a name in one."""
+    parts = name.removeprefix("eigenlabel.").split(".")
+    for end in range(len(parts), 0, -1):
+        try:
+            thing = importlib.import_module(".".join(["eigenlabel", *parts[:end]]))
+        except ModuleNotFoundError:
+            continue
+        for attribute in parts[end:]:
+            if not hasattr(thing, attribute):
+                return False
+            thing = getattr(thing, attribute)
+        return True
+    return False
+
+
+@pytest.mark.parametrize("path", [*MODULES, *PAGES], ids=lambda path: path.name)
+def test_modules_and_files_that_are_mentioned_exist(path):
+    text = prose(path)
+    names = {name for name in NAMED.findall(text) if name.rpartition(".")[2] not in OTHER_FILES}
+    assert [name for name in sorted(names.difference(FOREIGN)) if not exists(name)] == []
+    for file in FILE.findall(text):
+        assert any(known.endswith(f"/{file}") for known in FILES), file

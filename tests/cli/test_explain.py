@@ -2,13 +2,15 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 
 from commands import run_command
 from eigenlabel import GaussianFields
-from eigenlabel.cli import main
+from eigenlabel.cli import explain, main
 from eigenlabel.datasets import load
 from eigenlabel.persistence import SavedModel, load_model, save_model
 from pages import Reader
@@ -103,7 +105,7 @@ def test_a_sample_without_predicted_labels_shows_the_best_ones(place, capsys):
 
 def test_wrong_names_are_wrong_calls(place, capsys):
     assert run_command(*words(place, "--sample", "frist")) == 2
-    assert "no sample 'frist' in" in capsys.readouterr().err
+    assert "new.csv; did you mean first?" in capsys.readouterr().err
     assert run_command(*words(place, "--sample", "99")) == 2
     assert "there are 3 samples" in capsys.readouterr().err
     assert run_command(*words(place, "--sample", "first", "--label", "fruits")) == 2
@@ -126,6 +128,58 @@ def test_training_samples_have_their_names(place, tmp_path, capsys):
     assert "    n" in out
     assert "log-odds" in out
     assert "mark class" not in (tmp_path / "p.html").read_text()
+
+
+def test_the_training_file_is_read_with_the_options(place, tmp_path, capsys):
+    renamed = {}
+    for name in ("train.csv", "new.csv"):
+        renamed[name] = tmp_path / name
+        renamed[name].write_text((place / name).read_text().replace("id,", "who,", 1))
+    model = tmp_path / "knn.skops"
+    fit = ["fit", renamed["train.csv"], "-o", model, "--method", "MLkNN", "--drop", "who"]
+    assert run_command(*fit) == 0
+    call = ["explain", model, renamed["new.csv"], "--label", "road"]
+    call += ["--training", renamed["train.csv"]]
+    capsys.readouterr()
+    assert run_command(*call, "--sample", "7", "--samples", "who") == 0
+    assert "    n" in capsys.readouterr().out
+    assert run_command(*call, "--sample", "1") == 0
+    out, err = capsys.readouterr()
+    assert "    training sample " in out
+    assert "train.csv has no names of samples; a column is named by --samples" in err
+
+
+def test_texts_are_read_for_a_page_only(place, tmp_path, monkeypatch):
+    read = []
+    monkeypatch.setattr(explain, "read_texts", lambda *_, **__: read.append(1) or {})
+    assert run_command(*words(place, "--sample", "first", "--json")) == 0
+    assert not read
+    assert run_command(*words(place, "--sample", "first", "-o", tmp_path / "p.html")) == 0
+    assert read
+
+
+def test_names_are_compared_only_if_no_sample_is_found(place, monkeypatch):
+    compared = []
+    monkeypatch.setattr(explain, "ROWS", 1)
+    monkeypatch.setattr(explain, "get_close_matches", lambda *_, **__: compared.append(1) or [])
+    assert run_command(*words(place, "--sample", "none", "--label", "road")) == 0
+    assert not compared
+    assert run_command(*words(place, "--sample", "nobody", "--label", "road")) == 2
+    assert compared
+
+
+class PredictsNothing(BaseEstimator):
+    """A model without scores that predicts no label."""
+
+    def predict(self, X):
+        return np.zeros((X.shape[0], 2), dtype=int)
+
+
+def test_nothing_is_explained_if_there_are_neither_scores_nor_labels(place, capsys, monkeypatch):
+    saved = replace(load_model(place / "m.skops"), model=PredictsNothing())
+    monkeypatch.setattr(explain, "load_model", lambda _: saved)
+    assert run_command(*words(place, "--sample", "first")) == 2
+    assert "predicts no label for sample first; pass --label" in capsys.readouterr().err
 
 
 def test_a_model_that_cannot_be_explained_is_a_failure(place, tmp_path, capsys):

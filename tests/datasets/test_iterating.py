@@ -6,6 +6,7 @@ import json
 import lzma
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -36,6 +37,8 @@ def toy(rng, n=11, d=4, m=3, sparse=True):
 
 def save_as(data, folder, suffix):
     path = folder / f"it.{suffix}"
+    if suffix in ("arff", "svm", "txt", "mat"):  # they have no names of samples
+        data = replace(data, sample_names=None)
     save(data, path, form="xmc" if suffix == "txt" else None)
     return path
 

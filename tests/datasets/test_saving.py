@@ -2,6 +2,7 @@
 
 import gzip
 import os
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -136,7 +137,9 @@ def test_round_trip(suffix, packed, drawn, tmp_path):
         with pytest.raises(DataError, match=r"leave out \.gz"):
             save(data, path, **options)
         return
-    save(data, path, **options)
+    lost = data.sample_names is not None and "sample_names" not in held
+    with pytest.warns(UserWarning, match="the names of samples") if lost else nullcontext():
+        save(data, path, **options)
     again = load(path)
     if data.sample_names is None or "sample_names" not in held:
         assert again.sample_names is None
@@ -300,12 +303,12 @@ def test_other_programs_read_what_is_saved(tmp_path):
     assert frame.columns.tolist() == ["sample:name", "a", "b", "label:x", "label:y"]
     assert frame["a"].tolist() == ["v", "x"]
     assert frame["label:y"].tolist() == [0, 1]
-    save(data, tmp_path / "it.svm")
+    save(toy(), tmp_path / "it.svm")
     X, labels = load_svmlight_file(str(tmp_path / "it.svm"), multilabel=True)
     np.testing.assert_array_equal(X.toarray(), data.X)
     assert labels == [(0.0,), (1.0,)]
     arff = pytest.importorskip("arff")
-    save(data, tmp_path / "it.arff")
+    save(replace(data, sample_names=None), tmp_path / "it.arff")
     found = arff.loads((tmp_path / "it.arff").read_text())
     assert found["attributes"][0] == ("a", ["u", "v", "w", "x"])
     assert found["data"][1] == ["x", 4.0, "0", "1"]
@@ -353,6 +356,40 @@ def test_float32_comes_back_as_the_same_numbers(tmp_path):
     for suffix in FORMS:
         save(toy(X=X), tmp_path / f"it.{suffix}", form="xmc" if suffix == "txt" else None)
         np.testing.assert_array_equal(dense(load(tmp_path / f"it.{suffix}").X), X.astype(float))
+
+
+PARTS = {
+    "sample_names": (np.array(["s", "t"]), "the names of samples"),
+    "views": ({"left": slice(0, 1)}, "the views"),
+    "splits": ({"a": (np.array([0]), np.array([1]))}, "the splits"),
+    "words": ({"title": slice(0, 2)}, "which texts the words are of"),
+}
+
+
+@pytest.mark.parametrize("part", list(PARTS))
+@pytest.mark.parametrize("suffix", list(FORMS))
+def test_what_a_form_leaves_out_is_stated(tmp_path, suffix, part):
+    value, words = PARTS[part]
+    form, path = "xmc" if suffix == "txt" else None, tmp_path / f"it.{suffix}"
+    kept = suffix == "npz" or (part == "sample_names" and part in FORMS[suffix][2])
+    message = rf"it\.{suffix}: \w+ files do not contain {words}; save as \.npz to keep them"
+    with nullcontext() if kept else pytest.warns(UserWarning, match=message):
+        save(toy(**{part: value}), path, form=form)
+    found = getattr(load(path), part)
+    if not kept:
+        assert not found
+    elif part == "splits":
+        assert [rows.tolist() for rows in found["a"]] == [[0], [1]]
+    else:
+        assert list(found) == list(value)
+
+
+@pytest.mark.parametrize("suffix", ["svm", "txt", "mat"])
+def test_categories_never_become_numbers(tmp_path, suffix):
+    data = toy(categories={"a": ("u", "v", "w", "x")})
+    with pytest.raises(DataError, match=r"words of categories, such as 'a'; save as \.npz, \.arff"):
+        save(data, tmp_path / f"it.{suffix}", form="xmc" if suffix == "txt" else None)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_only_npz_stores_everything_else(tmp_path):

@@ -31,7 +31,8 @@ from eigenlabel.experiment import scores_of
 from eigenlabel.model_selection import MultilabelStratifiedShuffleSplit
 from eigenlabel.persistence import SavedModel, load_model, save_model
 from eigenlabel.persistence.models import FORM
-from eigenlabel.preprocessing import PREPARATIONS, DocumentFrequencySelector, make_preparation
+from eigenlabel.preprocessing import DocumentFrequencySelector, make_preparation
+from eigenlabel.preprocessing.preparation import PREPARATIONS
 from eigenlabel.thresholds import RULES
 from model_files import edit
 

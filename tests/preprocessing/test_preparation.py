@@ -11,11 +11,11 @@ from sklearn.preprocessing import StandardScaler
 
 from eigenlabel.datasets import load
 from eigenlabel.preprocessing import (
-    PREPARATIONS,
     ColumnGroups,
     make_preparation,
     prepared_views,
 )
+from eigenlabel.preprocessing.preparation import PREPARATIONS
 from forms import dense, lines, mixed_data
 
 SHOPS = ("A", "B", "G")

@@ -51,3 +51,12 @@ def test_tables_become_files_with_means_deviations_and_runs_apart(tmp_path):
     listed = (tmp_path / "README.md").read_text()
     assert "Files: two.csv, two-2.csv." in listed
     assert "- note: A note." in listed
+
+
+def test_pairs_and_data_sets_are_counted_too():
+    spec = importlib.util.spec_from_file_location("_tables", FILE)
+    tables = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tables)
+    for text, runs in (("0.03 (6 of 30 pairs)", "6"), ("0.03 (30 pairs)", "30")):
+        assert tables.FIGURE.fullmatch(text)["runs"] == runs
+    assert tables.FIGURE.fullmatch("0.5 ± 0.1 (2 of 11 data sets)")["runs"] == "2"

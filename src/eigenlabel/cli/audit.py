@@ -35,7 +35,8 @@ from eigenlabel.datasets.files.atomic import writing
 from eigenlabel.inputs.progress import watched
 from eigenlabel.inspection import LabelIssues
 from eigenlabel.linalg.machine import peak_memory
-from eigenlabel.preprocessing import PREPARATIONS, make_preparation
+from eigenlabel.preprocessing import make_preparation
+from eigenlabel.preprocessing.preparation import PREPARATIONS
 
 PRINTED, LABELS_ON_PAGE = 10, 300  # rows of a table
 WRITTEN = ("sample", "label", "kind", "given", "suggested", "score", "probability")

@@ -24,7 +24,7 @@ from eigenlabel.datasets import Dataset
 from eigenlabel.experiment import Data, Method, Protocol, Splits, plan
 from eigenlabel.experiment.protocol import DEFAULT_METRICS, SPLITS
 from eigenlabel.metrics import METRICS
-from eigenlabel.preprocessing import PREPARATIONS
+from eigenlabel.preprocessing.preparation import PREPARATIONS
 
 DEFAULT_METHODS = ("shared-subspace", "ridge", "linear-svm", "logistic")
 

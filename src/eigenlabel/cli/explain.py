@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from difflib import get_close_matches
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,7 +66,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--sample",
         metavar="ID",
         required=True,
-        help="the name of the sample, or its number from 0, as 'predict' writes it",
+        help="the name of the sample, or its number from 0, as 'predict' writes it; a name comes "
+        "before a number",
     )
     parser.add_argument(
         "--label",
@@ -89,7 +89,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--training",
         metavar="DATA",
         help="the training file, to name the training samples that a model with a kernel or "
-        "neighbours compares with",
+        "neighbours compares with; it is read with the same options as DATA",
     )
     add_data_options(parser)
 
@@ -103,8 +103,9 @@ def _explain(arguments: argparse.Namespace) -> None:
     options = reader_options(arguments)
     sample = _find_sample(arguments.data, arguments.sample, saved, options)
     print_notes(sample.notes)
-    labels = [names.index(name) for name in wanted] or _labels_worth_reading(saved, sample.X)
-    texts = _texts(arguments.data, sample.row, saved, options)
+    labels = [names.index(name) for name in wanted] or _labels_worth_reading(saved, sample)
+    # Only a page shows the texts, which are read from the file again.
+    texts = _texts(arguments.data, sample.row, saved, options) if arguments.output else ()
     found = _explanation(saved, sample, labels, texts, arguments)
     short = found.top(arguments.top)
     if arguments.json:
@@ -134,39 +135,51 @@ def _explanation(
         feature_names=saved.feature_names,
         label_names=saved.label_names,
         sample_names=[sample.name],
-        training_names=_training_names(arguments.training, saved),
+        training_names=_training_names(arguments.training, saved, reader_options(arguments)),
     )
     shown = texts if found.kind == FEATURE else ()
     return replace(found, texts=shown)
 
 
-def _find_sample(name: str, wanted: str, saved: SavedModel, options: dict[str, Any]) -> Chosen:
-    """Return the sample of a name or number; raise UsageError if there is none."""
-    before, close = 0, set[str]()
+def _find_sample(file: str, wanted: str, saved: SavedModel, options: dict[str, Any]) -> Chosen:
+    """Return the sample of a name or, if no sample has this name, of a number.
+
+    UsageError is raised if there is none.
+    """
+    before = 0
     by_number: Chosen | None = None
-    for piece in _pieces(name, saved, options):
+    for piece in _pieces(file, saved, options):
         n = piece.X.shape[0]
         known = None if piece.sample_names is None else piece.sample_names.tolist()
         if known is not None and wanted in known:
-            return _take(name, piece, known.index(wanted), before)
+            return _take(file, piece, known.index(wanted), before)
         if wanted.isdecimal() and before <= int(wanted) < before + n:
-            by_number = _take(name, piece, int(wanted) - before, before)
+            by_number = _take(file, piece, int(wanted) - before, before)
             if known is None:
                 return by_number
-        close |= set(get_close_matches(wanted, known or [], n=3, cutoff=0.6))
         before += n
     if by_number is not None:
         return by_number
-    best = get_close_matches(wanted, sorted(close), n=3)
+    best = _similar_names(file, wanted, saved, options)
     hint = f"did you mean {' or '.join(best)}?" if best else f"there are {before:,} samples"
-    raise UsageError(f"no sample {wanted!r} in {name}; {hint}")
+    raise UsageError(f"no sample {wanted!r} in {file}; {hint}")
 
 
-def _pieces(name: str, saved: SavedModel, options: dict[str, Any]) -> Iterator[Dataset]:
-    if name == "debtags" and not Path(name).exists():
-        return iter([read_data(name, options)])
-    pieces = iterate(data_path(name), rows=ROWS, like=saved, labelled=False, **options)
-    return chain(pieces)
+def _similar_names(file: str, wanted: str, saved: SavedModel, options: dict[str, Any]) -> list[str]:
+    """Return the three names of samples that are most similar; none of a pipe, read only once."""
+    best: list[str] = []
+    if data_path(file).is_fifo():
+        return best
+    for piece in _pieces(file, saved, options):
+        if piece.sample_names is not None:
+            best = get_close_matches(wanted, sorted({*best, *piece.sample_names.tolist()}), n=3)
+    return best
+
+
+def _pieces(file: str, saved: SavedModel, options: dict[str, Any]) -> Iterator[Dataset]:
+    if file == "debtags" and not Path(file).exists():
+        return iter([read_data(file, options)])
+    return iterate(data_path(file), rows=ROWS, like=saved, labelled=False, **options)
 
 
 def _take(path: str, piece: Dataset, i: int, before: int) -> Chosen:
@@ -176,21 +189,26 @@ def _take(path: str, piece: Dataset, i: int, before: int) -> Chosen:
     return Chosen(name, one.X, before + i, piece.notes)
 
 
-def _labels_worth_reading(saved: SavedModel, X: Any) -> list[int]:
+def _labels_worth_reading(saved: SavedModel, sample: Chosen) -> list[int]:
     """Return the predicted labels, the best first, or the labels with the best scores."""
-    scores = predict_with(saved, X, scores=True)
-    predicted = chosen_labels(saved, X, scores, None)[0]
-    if scores is None:
-        return predicted or [0]
-    order = top_labels(scores, scores.shape[1])[0].tolist()
-    return [j for j in order if j in set(predicted)] or order[:BEST]
+    scores = predict_with(saved, sample.X, scores=True)
+    predicted = chosen_labels(saved, sample.X, scores, None)[0]
+    if scores is not None:
+        order = top_labels(scores, scores.shape[1])[0].tolist()
+        chosen = set(predicted)
+        return [j for j in order if j in chosen] or order[:BEST]
+    if not predicted:
+        raise UsageError(
+            f"the model has no scores and predicts no label for sample {sample.name}; pass --label"
+        )
+    return predicted
 
 
 def _texts(
-    name: str, row: int, saved: SavedModel, options: dict[str, Any]
+    file: str, row: int, saved: SavedModel, options: dict[str, Any]
 ) -> tuple[TextColumn, ...]:
     """Return the texts of a sample, with the words that are features of the model."""
-    path = data_path(name)
+    path = data_path(file)
     if not saved.words or not path.exists():
         return ()
     found = read_texts(path, row, like=saved, rows=ROWS, **options)
@@ -210,11 +228,14 @@ def _words(features: np.ndarray, text: str) -> dict[str, str]:
     return {name: name.removesuffix(SUFFIX).removeprefix(text + OF_TEXT) for name in names}
 
 
-def _training_names(name: str | None, saved: SavedModel) -> Any:
+def _training_names(file: str | None, saved: SavedModel, options: dict[str, Any]) -> Any:
     """Return the names of the samples of the training file, or None."""
-    if name is None:
+    if file is None:
         return None
-    return read_data(name, {}, like=saved).sample_names
+    names = read_data(file, options, like=saved).sample_names
+    if names is None:
+        print_notes([f"{file} has no names of samples; a column is named by --samples"])
+    return names
 
 
 def _page(found: Explanation, sample: Chosen, arguments: argparse.Namespace) -> dict[str, Any]:

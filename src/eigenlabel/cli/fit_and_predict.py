@@ -34,7 +34,8 @@ from eigenlabel.datasets import DataError, Dataset
 from eigenlabel.datasets.files.atomic import is_standard_output
 from eigenlabel.inputs.progress import watched
 from eigenlabel.persistence import SavedModel, load_model, save_model
-from eigenlabel.preprocessing import PREPARATIONS, make_preparation, prepared_views
+from eigenlabel.preprocessing import make_preparation, prepared_views
+from eigenlabel.preprocessing.preparation import PREPARATIONS
 
 Assemble = Callable[[Any, Any], Any]
 EVERYDAY = (

@@ -6,8 +6,16 @@ from typing import Any
 from eigenlabel.datasets.dataset import Dataset
 from eigenlabel.datasets.files.atomic import write_files
 from eigenlabel.datasets.files.errors import DataError
-from eigenlabel.datasets.forms.index import BINARY, SUFFIXES, WRITERS
+from eigenlabel.datasets.forms.index import BINARY, KEPT, SUFFIXES, WRITERS
 from eigenlabel.datasets.forms.writing import check_data
+from eigenlabel.inputs.warning import warn
+
+DESCRIPTIONS = {
+    "sample_names": "the names of samples",
+    "views": "the views",
+    "splits": "the splits",
+    "words": "which texts the words are of",
+}
 
 
 def save(data: Dataset, path: Any, form: str | None = None) -> None:
@@ -16,7 +24,7 @@ def save(data: Dataset, path: Any, form: str | None = None) -> None:
     ===============================  ==============================================================
     suffix or form                   content
     ===============================  ==============================================================
-    ``.npz``                         everything that a Dataset has
+    ``.npz``                         everything but ``options`` and ``truth``
     ``.arff``                        and ``<stem>.xml``, which names the labels
     ``.svm``, ``.libsvm``            and ``<stem>.labels.txt``, ``<stem>.features.txt``
     ``.mat``                         X, Y and their names
@@ -28,8 +36,11 @@ def save(data: Dataset, path: Any, form: str | None = None) -> None:
 
     :func:`load` reads the same numbers, labels and names back. Tables and JSON lines contain the
     words of a category, but not the order of its list of values; pass ``like=data`` to
-    :func:`load` to keep the order. Data that a form cannot store are an error. The files are
-    complete or do not exist.
+    :func:`load` to keep the order.
+
+    Values that a form cannot store are an error, such as categories in a form without words. Names
+    of samples, views, splits and the texts of words that a form has no place for are left out, with
+    a warning; ``.npz`` stores them all. The files are complete or do not exist.
 
     Parameters
     ----------
@@ -64,4 +75,25 @@ def save(data: Dataset, path: Any, form: str | None = None) -> None:
     if packed and form in BINARY:
         raise DataError(path, f"{form} files are already compressed; leave out .gz")
     check_data(path, data)
+    lost = _find_losses(path, data, form)
     write_files(WRITERS[form](data, path))
+    if lost:
+        warn(f"{path}: {form} files do not contain {', '.join(lost)}; save as .npz to keep them.")
+
+
+def _find_losses(path: Path, data: Dataset, form: str) -> list[str]:
+    """Return what a form leaves out; raise DataError for categories that would become numbers."""
+    if data.categories and "categories" not in KEPT[form]:
+        name = next(iter(data.categories))
+        keeping = [f".{other}" for other, kept in KEPT.items() if "categories" in kept]
+        raise DataError(
+            path,
+            f"{form} files do not contain the words of categories, such as {name!r}; save as "
+            f"{', '.join(keeping)}",
+        )
+    present = [part for part in DESCRIPTIONS if _is_present(getattr(data, part))]
+    return [DESCRIPTIONS[part] for part in present if part not in KEPT[form]]
+
+
+def _is_present(part: Any) -> bool:
+    return part is not None and len(part) > 0

@@ -10,7 +10,7 @@ from eigenlabel.datasets import DataError
 from eigenlabel.experiment.methods import Recipe, configure, known_methods, make
 from eigenlabel.inputs.parameters import check_choice, check_number
 from eigenlabel.metrics import METRICS
-from eigenlabel.preprocessing import PREPARATIONS
+from eigenlabel.preprocessing.preparation import PREPARATIONS
 
 SPLITS = ("shuffle", "folds", "random", "published")
 DEFAULT_METRICS = ("f1_macro", "f1_micro", "auc_macro", "ranking_loss")

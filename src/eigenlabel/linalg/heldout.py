@@ -1,8 +1,8 @@
 """Exact held-out scores of every ridge shift, fold by fold.
 
 The training part of each fold is reduced once (``linalg.solvers.shifted``), and every shift is a
-tridiagonal solve. For many small folds, ``linalg.small_folds`` is faster. Factors that iterate
-solve each fold for all shifts at once (``linalg.factors.krylov``).
+tridiagonal solve. For many small folds, ``linalg.heldout_small_folds`` is faster. Factors that
+iterate solve each fold for all shifts at once (``linalg.factors.krylov``).
 """
 
 import math

@@ -1,7 +1,6 @@
-"""Preparation of features: that of word counts in the papers, and one for any table."""
+"""Prepare features: word counts as the papers do, and the columns of any table."""
 
 from eigenlabel.preprocessing.groups import ColumnGroups
-from eigenlabel.preprocessing.preparation import PREPARATIONS as PREPARATIONS
 from eigenlabel.preprocessing.preparation import make_preparation, prepared_views
 from eigenlabel.preprocessing.rare import (
     DocumentFrequencySelector,

@@ -185,6 +185,8 @@ def _runs_note(table: Table, rows: list[Row]) -> str:
     if table.kind == "p-values":
         return f"ours from {number} pairs; the line is at 0.05"
     what = "runs" if all(len(group) == 1 for group in table.data.values()) else "data sets"
+    if counts == [1]:
+        return "ours: a single run"
     return f"ours: means of {number} {what}; bars are standard deviations"
 
 

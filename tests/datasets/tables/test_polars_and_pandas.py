@@ -10,7 +10,56 @@ from eigenlabel.datasets import (
     DataError,
     load,
 )
+from eigenlabel.datasets.tables.polars_and_pandas import PandasCells, PolarsCells, guarded
 from forms import FILMS
+
+CELLS = [
+    " 1",
+    "1 ",
+    "\t1",
+    "1\x0b",
+    '" 1"',
+    "+1",
+    "1.",
+    ".5",
+    "1e5",
+    "nan",
+    "-inf",
+    "1_000",
+    "0x10",
+    "",
+]
+CELLS += ["Infinity", "1e400", "true", "x", " ", '"1"', "-", "1e-400"]
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_engines_agree_on_what_a_plain_number_is(cell):
+    pytest.importorskip("polars", reason="polars is an extra")
+    pytest.importorskip("pandas", reason="pandas is an extra")
+    block = f"2;{cell}\n3;4\n".encode()
+    polars, pandas = (kind("it.csv", block, ";") for kind in (PolarsCells, PandasCells))
+    expected, found = polars.numbers(1), pandas.numbers(1)
+    assert (found is None) == (expected is None)
+    if expected is not None:
+        np.testing.assert_array_equal(found, expected)
+    assert polars.words(1).values == pandas.words(1).values
+
+
+def test_only_errors_and_panics_of_an_engine_become_data_errors():
+    panic = type("PanicException", (BaseException,), {})
+    for error in (ValueError("why\nmore"), panic("why\nmore")):
+        with pytest.raises(DataError, match=r"not a table, or damaged \(why\)"):
+            guarded("it.csv", "not a table", _raiser(error))
+    for error in (KeyboardInterrupt(), SystemExit(), GeneratorExit(), MemoryError()):
+        with pytest.raises(type(error)):
+            guarded("it.csv", "not a table", _raiser(error))
+
+
+def _raiser(error):
+    def fail():
+        raise error
+
+    return fail
 
 
 def test_no_query_is_run_for_each_column_of_a_table(write):

@@ -59,6 +59,18 @@ WRITERS: dict[str, Writer] = {
     "parquet": write_parquet,
     "jsonl": write_jsonl,
 }
+# What a form keeps beside X, Y and the names of features and labels; "npz" keeps everything.
+KEPT: dict[str, tuple[str, ...]] = {
+    "npz": ("sample_names", "views", "splits", "words", "categories"),
+    "arff": ("categories",),
+    "svmlight": (),
+    "xmc": (),
+    "mat": (),
+    "csv": ("sample_names", "categories"),
+    "tsv": ("sample_names", "categories"),
+    "parquet": ("sample_names", "categories"),
+    "jsonl": ("sample_names", "categories"),
+}
 # The form that is written for each suffix; "xmc" has no suffix of its own.
 SUFFIXES = {f".{form}": form for form in WRITERS if form not in ("svmlight", "xmc")}
 SUFFIXES |= {".svm": "svmlight", ".libsvm": "svmlight", ".ndjson": "jsonl"}

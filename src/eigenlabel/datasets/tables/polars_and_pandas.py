@@ -1,12 +1,45 @@
 """The two engines that read comma-separated text, polars and pandas, with equal results."""
 
+import csv
 import io
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.tables.columns import CODE, Words, factorise
+
+PANIC = "PanicException"  # a failure inside of polars, which is not an Exception
+
+
+class TableCells(Protocol):
+    """The cells of comma-separated text without its header.
+
+    Attributes
+    ----------
+    height : int
+        The number of rows.
+    width : int
+        The number of columns.
+    """
+
+    height: int
+    width: int
+
+    def words(self, index: int) -> Words:
+        """Return a column as it is written; an empty cell has no value."""
+        ...
+
+    def numbers(self, index: int) -> np.ndarray | None:
+        """Return a column of plain numbers, or None if it contains anything else.
+
+        An empty cell is NaN. A number with a space before or after it is not plain.
+        """
+        ...
+
+    def holds_codes(self, index: int) -> bool:
+        """Return True if a cell has leading zeros."""
+        ...
 
 
 def find_engine(path: Any) -> str:
@@ -24,9 +57,11 @@ def guarded(path: Any, what: str, read: Any, *arguments: Any, **options: Any) ->
     """Call a function of an engine; any error that a damaged file causes becomes a DataError."""
     try:
         return read(*arguments, **options)
-    except (KeyboardInterrupt, SystemExit, MemoryError):
+    except MemoryError:
         raise
-    except BaseException as error:  # a panic of polars is not an Exception
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != PANIC:
+            raise
         reason = str(error).partition("\n")[0]
         raise DataError(path, f"{what}, or damaged ({reason})") from error
 
@@ -88,7 +123,7 @@ class PandasCells:
             dtype=object,
             na_filter=False,
             skip_blank_lines=False,
-            quoting=0 if b'"' in block else 3,
+            quoting=csv.QUOTE_MINIMAL if b'"' in block else csv.QUOTE_NONE,
             engine="c",
         )
         self.height, self.width = frame.shape
@@ -105,13 +140,20 @@ class PandasCells:
         if not self.plain:
             return None
         try:
-            return np.array([float(v or "nan") for v in self.cells[:, index].tolist()], dtype=float)
+            return np.array([_plain_number(v) for v in self.cells[:, index].tolist()], dtype=float)
         except ValueError:
             return None
 
     def holds_codes(self, index: int) -> bool:
         """Return True if a cell has leading zeros."""
         return any(CODE.fullmatch(cell) for cell in self.cells[:, index].tolist())
+
+
+def _plain_number(cell: str) -> float:
+    """Return a cell as a number; raise ValueError for what polars does not read as one."""
+    if cell != cell.strip():
+        raise ValueError(f"{cell!r} has spaces around it.")
+    return float(cell or "nan")
 
 
 def _without_empty(words: Words) -> Words:

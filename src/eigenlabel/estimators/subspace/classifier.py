@@ -10,7 +10,6 @@ from eigenlabel.estimators.heldout_by_refitting import FOLDS
 from eigenlabel.estimators.subspace.base import BaseSharedSubspace
 from eigenlabel.estimators.subspace.coefficients import Domain
 from eigenlabel.estimators.subspace.exact_heldout import (
-    calibrate_many,
     default_folds,
     exact_scores,
     single,
@@ -24,6 +23,7 @@ from eigenlabel.estimators.subspace.many_labels import (
     is_needed,
     solve_many,
 )
+from eigenlabel.estimators.subspace.many_labels_calibration import calibrate_many
 from eigenlabel.estimators.subspace.solve import (
     Point,
     SubspaceSolution,

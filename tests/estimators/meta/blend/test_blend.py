@@ -18,6 +18,7 @@ from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.estimators.meta.blend.blending import log_odds
 from eigenlabel.model_selection import MultilabelStratifiedKFold
 from eigenlabel.persistence import load_model, save_model
+from eigenlabel.preprocessing import TablePreparation
 from eigenlabel.thresholds import Mixed, held_out_probabilities, top_labels
 
 QUICK = ["linear", "neighbours"]
@@ -133,6 +134,50 @@ def test_a_frame_reaches_the_classifiers_of_the_user(data):
     )
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame[frame.columns[::-1]])
+
+
+def make_frame(data):
+    frame = pd.DataFrame(data.X, columns=[f"f{k}" for k in range(8)])
+    frame.loc[3, "f1"] = np.nan
+    frame["colour"] = np.where(data.Y[:, 0], "red", "blue")
+    frame["flat"] = 1.0
+    return frame
+
+
+def test_frames_of_any_columns_are_prepared(data, tmp_path):
+    frame = make_frame(data)
+    members = ["linear", "neighbours", ("ridge", RidgeClassifier())]
+    model = MultilabelBlend(members, weights="equal").fit(frame, data.Y)
+    features = TablePreparation().fit_transform(frame)
+    plain = MultilabelBlend(members, weights="equal").fit(features, data.Y)
+    expected = plain.decision_function(features)
+    np.testing.assert_allclose(model.decision_function(frame), expected, atol=1e-8)
+    assert model.feature_names_in_.tolist() == list(frame.columns)
+    unseen = frame[:5].assign(colour="green")
+    assert np.isfinite(model.predict_proba(unseen)).all()
+    save_model(model, tmp_path / "m.skops")
+    again = load_model(tmp_path / "m.skops").model
+    np.testing.assert_allclose(again.decision_function(frame), expected, atol=1e-8)
+    assert not hasattr(model.fit(data.X, data.Y), "preparation_")
+
+
+def test_a_pipeline_of_the_user_gets_the_frame_itself(data):
+    frame = make_frame(data)
+    pipe = make_pipeline(TablePreparation(), RidgeClassifier())
+    model = MultilabelBlend(["linear", ("pipe", pipe)], weights="equal").fit(frame, data.Y)
+    assert model.members_["pipe"].feature_names_in_.tolist() == list(frame.columns)
+    assert model.predict(frame).shape == data.Y.shape
+
+
+def test_texts_and_label_sets():
+    words = [("red", "apple"), ("blue", "sky"), ("red", "sky"), ("green", "apple")]
+    texts = [" ".join(words[k % 4]) + " and then some" for k in range(80)]
+    sets = [set(words[k % 4]) for k in range(80)]
+    model = MultilabelBlend(random_state=0).fit(texts, sets)
+    assert list(model.classes_) == ["apple", "blue", "green", "red", "sky"]
+    P = model.predict_proba(["a red apple", ""])
+    assert np.isfinite(P).all()
+    assert P[0, 3] > 0.5 > P[0, 1]
 
 
 def test_polars_frames(data):

@@ -76,6 +76,14 @@ def test_derivatives_are_those_of_the_loss(rng):
         np.testing.assert_allclose(H[k], bend, rtol=1e-6)
 
 
+def test_members_without_weight_may_gain_some(rng):
+    cells = draw(rng)
+    from_zero = minimise(cells, np.zeros(4), np.zeros(4))
+    from_equal = minimise(cells, equal_point(3), np.zeros(4))
+    assert from_zero[1] > 0
+    np.testing.assert_allclose(from_zero, from_equal, atol=1e-6)  # of the Newton decrement
+
+
 def test_an_infinite_penalty_fixes_a_variable(rng):
     cells = draw(rng)
     found = minimise(cells, np.array([0.7, 0.5, 0.5, 0.5]), np.r_[np.inf, np.zeros(3)])
@@ -144,6 +152,8 @@ def test_two_classes_are_treated_alike(rng):
     swapped = BlendCells(-cells.Z, 1 - cells.y, cells.c)
     a, b = (fit_shared(each.both_signs(), intercept=False) for each in (cells, swapped))
     np.testing.assert_allclose(a, b, rtol=1e-6)
+    point = np.array([0.0, 0.3, 0.2, 0.4])
+    np.testing.assert_allclose(cells.both_signs().loss(point), cells.loss(point), rtol=1e-12)
 
 
 def test_weights_of_a_label_lie_between_shared_and_its_own(rng):

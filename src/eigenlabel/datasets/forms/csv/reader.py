@@ -15,7 +15,12 @@ from eigenlabel.datasets.files.limits import LONGEST
 from eigenlabel.datasets.files.text import read_lines, split_lines, to_utf8
 from eigenlabel.datasets.forms.batches import batches
 from eigenlabel.datasets.tables.columns import Column, RawTable, Words, holds_codes, read_numbers
-from eigenlabel.datasets.tables.polars_and_pandas import PandasCells, PolarsCells, find_engine
+from eigenlabel.datasets.tables.polars_and_pandas import (
+    PandasCells,
+    PolarsCells,
+    TableCells,
+    find_engine,
+)
 from eigenlabel.linalg.machine import memory_limit
 
 DELIMITERS = (",", "\t", ";")
@@ -185,7 +190,7 @@ class CsvTable(RawTable):
             spans = zip(starts.tolist(), ends.tolist(), strict=True)
             block = b"\n".join(block[start:end] for start, end in spans) + b"\n"
         engine = PolarsCells if find_engine(path) == "polars" else PandasCells
-        self.cells = engine(path, block, delimiter)
+        self.cells: TableCells = engine(path, block, delimiter)
         if (self.cells.height, self.cells.width) != (self.height, width):
             raise DataError(path, f"{self.cells.height} rows read, there are {self.height}")
         if self.names[0] == "" and self.height > 1 and self._counts_rows():

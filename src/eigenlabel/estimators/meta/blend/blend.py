@@ -56,6 +56,7 @@ from eigenlabel.inputs.sklearn_private import (
 from eigenlabel.inputs.views import Views, indexable, is_several
 from eigenlabel.labels.checks import blank, check_observed
 from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.labels.label_sets import read_labels
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.heldout import training_rows
 from eigenlabel.model_selection.routing import NO_GROUPS, make_router
@@ -333,8 +334,8 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         X : {array-like, sparse matrix} of shape (n_samples, n_features), frame, texts or Views
             The samples, or several tables of them. A list of strings is texts.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            A 0/1 label matrix, or a vector of classes. NaN in a matrix marks a label that is not
-            observed on a sample.
+            A 0/1 label matrix, a list of label sets, or a vector of classes. NaN in a matrix marks
+            a label that is not observed on a sample.
         sample_weight : array-like of shape (n_samples,), default=None
             The sample weights, which count like numbers of copies: in members that accept them, in
             calibrations, weights, thresholds and figures. Samples of weight zero are left out.
@@ -351,7 +352,8 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         check_parameters(self)
         check_members(self.members)
         rule, budget = get_rule(self.threshold), Budget(self.time_budget)
-        check_size(np.shape(y))
+        y = read_labels(y)
+        check_size(getattr(y, "shape", ()))  # before a sparse y becomes dense
         split, routed = self._route({"sample_weight": sample_weight, "groups": groups, **params})
         passed, X = X, self._prepare(X)
         data = self._check_training(X, y, sample_weight)
