@@ -1,5 +1,6 @@
 """The words of texts are counted, for each text separately."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -119,7 +120,9 @@ def test_names_of_texts_and_columns_that_look_like_words(write):
 def test_several_texts_that_were_counted_before(write, tmp_path, suffix):
     train = load(write(TEXTS), text=["a", "b"], labels=["y"])
     path = tmp_path / f"counted.{suffix}"
-    save(train, path)
+    lost = pytest.warns(UserWarning, match="which texts the words are of")
+    with nullcontext() if suffix == "npz" else lost:
+        save(train, path)
     again = load(path, like=train)
     found = again.X.toarray() if sp.issparse(again.X) else again.X
     assert found.tolist() == train.X.toarray().tolist()
@@ -201,7 +204,9 @@ def test_like_counts_the_same_words(write):
 def test_words_that_were_counted_before(write, tmp_path, suffix):
     train = load(write("text,size,labels\nred green,1,a\nblue,2,b\n"))
     path = tmp_path / f"counted.{suffix}"
-    save(train, path)
+    lost = pytest.warns(UserWarning, match="which texts the words are of")
+    with nullcontext() if suffix == "npz" else lost:
+        save(train, path)
     again = load(path, like=train)
     assert dense(again.X).tolist() == train.X.toarray().tolist()
     assert again.feature_names.tolist() == ["size", "blue", "green", "red"]
