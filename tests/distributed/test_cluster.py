@@ -1,6 +1,7 @@
 """Errors of a cluster: no Dask, no scheduler, no workers."""
 
 import sys
+import time
 
 import dask
 import pytest
@@ -28,13 +29,6 @@ def test_a_scheduler_without_workers_is_reported(data, tmp_path, monkeypatch, ca
     said = capsys.readouterr()
     assert "waiting for workers to connect to the scheduler at tcp://" in said.out
     assert "has no workers after 0.2 s. Start some: dask worker tcp://" in said.err
-
-
-def wait(X, seconds):
-    import time
-
-    time.sleep(seconds)
-    return X
 
 
 def test_a_scheduler_that_stops_is_reported(data, tmp_path):
@@ -66,7 +60,8 @@ def test_a_scheduler_that_stops_is_reported(data, tmp_path):
             client = Client(address, timeout=30)
             with dask.config.set(scheduler=client):
                 threading.Timer(1.0, process.kill).start()
-                X = [dask.delayed(wait)(data.X, 60)]
+                # The scheduler cannot import this module; a lambda is sent as code.
+                X = [dask.delayed(lambda X: time.sleep(60) or X)(data.X)]
                 with pytest.raises(ConnectionError, match=r"The Dask scheduler at .* went away"):
                     distributed.fit(model, X, [dask.delayed(data.Y)])
             client.close(timeout=1)

@@ -404,7 +404,8 @@ OTHERS = [
     # These do not use a label matrix.
     and name
     not in ("PCA", "LPP", "MEKA", "HomogeneityAnalysis", "MultisetCCA", *[c.__name__ for c in BOTH])
-    and name != "ThresholdedClassifier"  # it accepts what its classifier accepts
+    # They accept what their classifiers accept.
+    and name not in ("ThresholdedClassifier", "MultilabelBlend")
 ]
 
 
