@@ -20,7 +20,7 @@ from distributed import Client, LocalCluster
 
 import eigenlabel as el
 
-cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None)
+cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0")
 client = Client(cluster)
 
 data = el.datasets.make_shared_subspace(

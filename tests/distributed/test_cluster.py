@@ -23,7 +23,7 @@ def test_a_scheduler_without_workers_is_reported(data, tmp_path, monkeypatch, ca
     save(data, tmp_path / "it.svm")
     wait = distributed.wait_for_workers
     monkeypatch.setattr(distributed, "wait_for_workers", lambda client: wait(client, 0.2))
-    with LocalCluster(n_workers=0, dashboard_address=None, local_directory=str(tmp_path)) as made:
+    with LocalCluster(n_workers=0, dashboard_address=":0", local_directory=str(tmp_path)) as made:
         words = ["fit", tmp_path / "it.svm", "-o", tmp_path / "m.skops", "--cluster"]
         assert main([str(w) for w in (*words, made.scheduler_address)]) == 1
     said = capsys.readouterr()
@@ -41,7 +41,7 @@ def test_a_scheduler_that_stops_is_reported(data, tmp_path):
         "from distributed import LocalCluster\n"
         "if __name__ == '__main__':\n"
         "    c = LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol='tcp',"
-        " dashboard_address=None)\n"
+        " dashboard_address=':0')\n"
         "    print(c.scheduler_address, flush=True)\n"
         "    input()\n"
     )
