@@ -109,3 +109,8 @@ def test_missing_values_of_a_vector_are_found():
 )
 def test_the_second_value_find_missing(values):
     np.testing.assert_array_equal(find_missing(values), [False, True])
+
+
+def test_the_message_for_label_sets_says_how_they_become_a_matrix():
+    with pytest.raises(ValueError, match=r"MultiLabelBinarizer\(classes=model.classes_\)"):
+        check_label_matrix(np.array([{"a"}, {"b"}], dtype=object))

@@ -3,7 +3,13 @@ import pytest
 
 import naive
 from eigenlabel.thresholds import isotonic
-from eigenlabel.thresholds.isotonic import fit_curves, has_curve, log_loss, prefer_curves
+from eigenlabel.thresholds.isotonic import (
+    IsotonicCurves,
+    fit_curves,
+    has_curve,
+    log_loss,
+    prefer_curves,
+)
 from eigenlabel.thresholds.score_bins import Bins
 
 
@@ -118,3 +124,10 @@ def test_the_loss_of_curves_is_that_of_held_out_folds(rng):
         y = Y[0, fold]
         gain += np.sum(np.where(y, np.log(q / p[0, fold]), np.log((1 - q) / (1 - p[0, fold]))))
     assert prefer_curves(p, bins)[0] == (gain > 0)
+
+
+@pytest.mark.parametrize("starts", [[0, 2**31 - 5], [0, 1], [1, 2], [2, 0]])
+def test_damaged_curves_are_refused_before_they_need_memory(starts):
+    curves = IsotonicCurves(np.array(starts), np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    with pytest.raises(ValueError, match="the model is damaged"):
+        curves.apply(np.array([0.5]), np.array([0]))

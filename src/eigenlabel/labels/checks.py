@@ -74,7 +74,8 @@ def _as_matrix(Y: Any, name: str) -> Any:
         ) from error
     if array.ndim != 2:
         raise ValueError(
-            f"{name} must be a label matrix (samples, labels), got shape {array.shape}."
+            f"{name} must be a label matrix (samples, labels), got shape {array.shape}. Label sets "
+            "become one by MultiLabelBinarizer(classes=model.classes_).fit_transform(label_sets)."
         )
     if array.shape[1] == 0:
         raise ValueError(f"{name} has no columns: at least one label is needed.")

@@ -41,6 +41,12 @@ class IsotonicCurves:
 
     def apply(self, p: Floats, label: Ints) -> Floats:
         """Return the values of the curves of some labels at probabilities, both of one shape."""
+        # A damaged model file must not make an array of any size.
+        if self.starts[-1] != len(self.x) or (np.diff(self.starts) < 0).any() or self.starts[0]:
+            raise ValueError(
+                f"The isotonic curves have {len(self.x)} knots, but their labels count "
+                f"{self.starts.tolist()[-1]}: the model is damaged. Fit it again."
+            )
         # Labels are searched together: two apart, none of their knots mix.
         owner = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         right = np.searchsorted(self.x + 2.0 * owner, p + 2.0 * label, side="right")

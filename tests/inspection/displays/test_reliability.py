@@ -5,8 +5,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
 
-from eigenlabel import MLkNN
+from eigenlabel import MLkNN, SharedSubspaceClassifierCV
+from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.inspection import ReliabilityDisplay
+from eigenlabel.thresholds import held_out_probabilities
 
 
 @pytest.fixture
@@ -119,3 +121,13 @@ def test_bad_input_raises_an_error(case, probabilities):
         with pytest.raises(ValueError, match=message):
             ReliabilityDisplay.from_predictions(Y, probabilities, **options)
     assert pyplot.get_fignums() == []
+
+
+def test_without_samples_the_held_out_probabilities_are_drawn():
+    data = make_shared_subspace(120, n_labels=3, noise=0.3, random_state=0)
+    model = SharedSubspaceClassifierCV().fit(data.X, data.Y)
+    found = ReliabilityDisplay.from_estimator(model, None, data.Y)
+    P = held_out_probabilities(model.oof_scores_, data.Y, method=model.calibration)
+    expected = ReliabilityDisplay.from_predictions(data.Y, P)
+    for ours, theirs in zip(found.bins, expected.bins, strict=True):
+        np.testing.assert_allclose(ours.observed, theirs.observed, rtol=1e-8)

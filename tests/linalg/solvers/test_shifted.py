@@ -206,8 +206,8 @@ def test_solutions_beside_the_null_space_are_those_of_the_kept_eigenvectors(
     Q = np.linalg.qr(rng.standard_normal((p, p)))[0]
     M, B = (Q * lam) @ Q.T, rng.standard_normal((p, 3))
     M = (M + M.T) / 2
-    gap = least > shifted.GAP and null <= p // shifted.SOME
-    if gap:
+    # With a smaller gap rounding decides whether the steps settle, else eigenvectors are found.
+    if least > 1e3 * shifted.GAP and null <= p // shifted.SOME:
         monkeypatch.setattr(shifted.TridiagonalReduction, "eigenvectors", None)
     system = ReducedSystem(M, B, [shift, 1.0], tolerance)
     assert system.is_special(shift)

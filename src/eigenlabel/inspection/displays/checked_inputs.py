@@ -136,18 +136,22 @@ def read_probabilities(
     model: Any, X: Any, Y: Any, sample_weight: Any, label_names: Any, display: str
 ) -> Judged:
     """Read the probabilities of a classifier on X, or held-out ones if X is None."""
-    names = names_given(label_names, model)
+    found = find_probabilities(model, X, Y, sample_weight, display)
+    return read_judged(Y, found, sample_weight, names_given(label_names, model), "probabilities")
+
+
+def find_probabilities(model: Any, X: Any, Y: Any, sample_weight: Any, display: str) -> Floats:
+    """Return the probabilities (n, m) of a classifier on X, or held-out ones if X is None."""
     if X is not None:
         m = check_observed_labels(Y, "Y")[0].shape[1]
-        found = probabilities_matrix(model, X, m)
-        return read_judged(Y, found, sample_weight, names, "probabilities")
+        return np.asarray(probabilities_matrix(model, X, m))
     advice = f"pass samples that were not in training to {display}.from_estimator"
     part = find_part(model, "oof_scores_", advice)
     found = np.asarray(part.oof_scores_)
     if hasattr(part, "calibration_"):
         # These have not seen the labels of their sample; rules are fitted to them.
         found = held_out_probabilities(found, Y, sample_weight, method=part.calibration)
-    return read_judged(Y, found, sample_weight, names, "probabilities")
+    return found
 
 
 def find_part(model: Any, attribute: str, advice: str) -> Any:

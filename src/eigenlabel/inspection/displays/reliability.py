@@ -17,13 +17,12 @@ from eigenlabel.inspection.displays.checked_inputs import (
     Judged,
     ScoredCells,
     find_labels,
+    find_probabilities,
     names_given,
     read_judged,
 )
-from eigenlabel.labels.checks import check_observed_labels
 from eigenlabel.linalg._types import Floats
 from eigenlabel.metrics import reliability_bins
-from eigenlabel.model_selection.classifier_scores import scores_matrix
 
 STRATEGIES = ("uniform", "quantile")
 COLUMNS = 20  # of the histogram, whose bins always have equal widths
@@ -215,8 +214,9 @@ class ReliabilityDisplay(Display):
         ----------
         model : classifier
             A fitted classifier with ``predict_proba``.
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples that were not in training.
+        X : array-like or sparse matrix of shape (n_samples, n_features) or None
+            Samples that were not in training. None draws the held-out probabilities of the training
+            samples of a tuned classifier.
         Y : array-like or sparse matrix of shape (n_samples, n_labels)
             The true labels, NaN where a label is not observed.
         labels : list of str or int, default=None
@@ -248,8 +248,7 @@ class ReliabilityDisplay(Display):
                 "fit a classifier that has it, or pass probabilities to "
                 "ReliabilityDisplay.from_predictions(Y, probabilities)."
             )
-        m = check_observed_labels(Y, "Y")[0].shape[1]
-        probabilities = scores_matrix(model, X, m, "predict_proba")
+        probabilities = find_probabilities(model, X, Y, sample_weight, cls.__name__)
         return cls.from_predictions(
             Y,
             probabilities,

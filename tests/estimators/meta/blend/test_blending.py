@@ -129,7 +129,8 @@ def test_log_odds_are_recalibrated_only_if_that_helps(task, rng):
     few = make_task(np.ones((40, 1)), Y[:40])
     calibration, P = recalibrate(truth[:40], few, "sigmoid")
     np.testing.assert_array_equal(calibration.slopes, np.ones(4))
-    np.testing.assert_allclose(P, expit(truth[:40]), rtol=1e-12)
+    floor = 0.5 / (160 + 1)  # of 40 x 4 cells
+    np.testing.assert_allclose(P, floor + (1 - 2 * floor) * expit(truth[:40]), rtol=1e-12)
     assert task.Y.shape == (90, 4)
 
 
@@ -149,3 +150,10 @@ def test_a_member_adds_what_the_log_loss_rises_without_it(how, task, scores, rng
     np.testing.assert_allclose(found, np.array(without) - loss(members), rtol=1e-6, atol=1e-9)
     assert found.argmax() == 0
     assert np.isnan(added_by(members[:1], task, how)).all()
+
+
+def test_no_blend_is_more_certain_than_its_cells_support(rng):
+    task = make_task(rng.standard_normal((60, 3)), np.zeros((60, 2), dtype=int))
+    calibration, P = recalibrate(np.full((60, 2), -30.0), task, "auto")
+    assert P.min() >= 0.5 / (120 + 1)
+    assert calibration.probabilities(np.full((1, 2), -40.0)).min() >= 0.5 / (120 + 1)

@@ -95,3 +95,9 @@ def test_pipelines_of_the_user_get_the_table_and_classifiers_its_features(table)
     model = MultilabelBlend(members, weights="equal", random_state=0).fit(frame, Y)
     assert set(model.members_) == {"linear", "pipeline", "logistic"}
     assert model.predict_proba(frame[:5]).shape == (5, 3)
+
+
+def test_columns_of_the_same_name_are_refused():
+    frame = pd.DataFrame([[1.0, "a"], [2.0, "b"]] * 10, columns=["x", "x"])
+    with pytest.raises(ValueError, match="Two columns of X are called 'x'"):
+        MultilabelBlend(["linear"]).fit(frame, np.eye(2, dtype=int)[[0, 1] * 10])

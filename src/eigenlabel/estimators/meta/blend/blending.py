@@ -28,8 +28,8 @@ def log_odds(P: Floats) -> Floats:
     return np.asarray(logit(np.clip(np.asarray(P, dtype=float), LEAST, 1 - LEAST)))
 
 
-def identity(n_columns: int) -> Calibration:
-    """Return the calibration of scores that are log-odds already."""
+def identity(n_columns: int, floor: float = 0.0) -> Calibration:
+    """Return the calibration of scores that are log-odds already, up to the floor."""
     nothing = IsotonicCurves(np.zeros(1, dtype=np.intp), np.zeros(0), np.zeros(0))
     return Calibration(
         0.0,
@@ -39,6 +39,7 @@ def identity(n_columns: int) -> Calibration:
         IDENTITY.copy(),
         np.zeros(n_columns, dtype=bool),
         nothing,
+        floor,
     )
 
 
@@ -183,12 +184,13 @@ def recalibrate(scores: Floats, task: BlendTask, method: str) -> tuple[Calibrati
     The log-odds are taken as they are unless maps that are fitted to other samples lower the
     log-loss.
     """
-    plain = expit(scores)
     fitted = fit_probabilities(task.codec, scores, _truth(task), task.weights, method=method)
+    floor = fitted.floor  # the number of cells supports no more certainty
+    plain = floor + (1 - 2 * floor) * expit(scores)
     better = _held_out(scores, task, method, fitted)
     if _mean_loss(better, task) < _mean_loss(plain, task):
         return fitted, better
-    return identity(task.Y.shape[1]), plain
+    return identity(task.Y.shape[1], floor), plain
 
 
 def _mean_loss(P: Floats, task: BlendTask) -> float:

@@ -5,6 +5,7 @@ from typing import Any
 import narwhals as nw
 from sklearn.pipeline import Pipeline
 
+from eigenlabel.inputs.data import check_unique_columns
 from eigenlabel.linalg.operators import is_sparse
 from eigenlabel.preprocessing.sample_forms import as_texts
 
@@ -13,6 +14,7 @@ def needs_preparation(X: Any) -> bool:
     """Return True if X is texts, or a frame with a column that is not complete numbers."""
     if is_sparse(X):
         return False
+    check_unique_columns(X)
     frame = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return not all(_is_complete(column) for column in frame.iter_columns())
