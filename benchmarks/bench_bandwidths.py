@@ -13,7 +13,7 @@ from eigenlabel.kernels.kernel import Kernel
 
 
 def samples():
-    """Give the 2000 training pages of Yahoo Arts, and drawn samples with many dense features."""
+    """Return the 2000 training pages of Yahoo Arts, and drawn samples with many dense features."""
     data = load(data_folder() / "yahoo_lamda" / "Arts.mat")
     train, _ = data.splits["published"]
     X, Y = np.asarray(data.X)[train], data.Y[train].toarray()

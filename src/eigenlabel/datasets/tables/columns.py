@@ -137,7 +137,7 @@ class RawTable(ABC):
         """Return a column."""
 
     def rename(self, names: list[str]) -> None:
-        """Give the columns other names, in their order."""
+        """Rename the columns, in their order."""
         self.names = names
         self.position = {name: j for j, name in enumerate(names)}
 
