@@ -88,7 +88,7 @@ def shapes():
     """Yield name, X, Y, what is timed, the unit, its name and the goal."""
     X, Y = load_yahoo("Arts")
     fit, unit = tuned(), "eigh"
-    papers = tuned(alphas=PAPER_GRID)
+    papers = tuned(alphas=PAPER_GRID, betas=PAPER_GRID)
     yield "Arts 1000 x 17,973, 19 labels, papers' grid", X, Y, papers, eigh_of(X), unit, 2
     yield "the same with 160 labels", X, planted(X, 160), fit, eigh_of(X), unit, 8
     T = counts(2000, 1000, 0.02)

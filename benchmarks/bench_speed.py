@@ -20,7 +20,8 @@ from eigenlabel.model_selection import MultilabelStratifiedKFold
 def main(quick):
     X, Y = load_yahoo("Arts")
     K = (X @ X.T).toarray()
-    tuned = SharedSubspaceClassifierCV(alphas=PAPER_GRID)  # the papers' 8 x 8 grid
+    papers = {"alphas": PAPER_GRID, "betas": PAPER_GRID}  # the papers' 8 x 8 grid
+    tuned = SharedSubspaceClassifierCV(**papers)
     functions = {
         "eigh": lambda: np.linalg.eigh(K),
         "one fit": lambda: SharedSubspaceClassifier().fit(X, Y),
@@ -29,7 +30,7 @@ def main(quick):
     times = interleaved(functions, 3 if quick else 15)
     median = {name: float(np.median(t)) for name, t in times.items()}
     ratio = {name: float(np.median(t / times["eigh"])) for name, t in times.items()}
-    one_out = SharedSubspaceClassifierCV(alphas=PAPER_GRID, cv=LeaveOneOut())
+    one_out = SharedSubspaceClassifierCV(**papers, cv=LeaveOneOut())
     dense = X.toarray()
     ridge = RidgeClassifierCV(alphas=[1000 * b for b in PAPER_GRID[1:]])
     svm = GridSearchCV(

@@ -87,6 +87,17 @@ def test_the_surface_is_the_score_grid(fitted):
     assert shown["scores"][k][i][j] == np.max(shown["scores"]) == shown["best_score"]
 
 
+def test_the_surface_of_the_default_grid_has_rows_of_alpha_over_beta(fitted):
+    data, _ = fitted
+    model = el.SharedSubspaceClassifierCV(cv=3).fit(data.X, data.Y)
+    shown = report.surface(model)
+    assert shown["rows"] == "alpha / beta"
+    assert shown["alphas"] == ["0", "9", "∞"]
+    np.testing.assert_allclose(shown["scores"][0], model.score_grid_[..., 0], rtol=1e-3)
+    html = report.render(report.page("t", [shown]))
+    assert "f1_macro by alpha / beta (rows)" in html
+
+
 def test_undefined_scores_leave_empty_cells(fitted):
     _, model = fitted
     results = dict(model.cv_results_)

@@ -183,7 +183,7 @@ class LowRankKernel:
         return out
 
 
-def _diagonal(kernel: KernelFunction, X: Matrix) -> Floats:
+def kernel_diagonal(kernel: KernelFunction, X: Matrix) -> Floats:
     """Return k(x, x) for each row, from small diagonal blocks of the kernel matrix."""
     n = X.shape[0]
     parts = [X[start : start + 32] for start in range(0, n, 32)]
@@ -197,7 +197,7 @@ def _landmarks(kernel: KernelFunction, X: Matrix, count: int, rng: np.random.Gen
     a landmark of their own, and no kind gets two before all have one.
     """
     n = X.shape[0]
-    left = np.maximum(_diagonal(kernel, X), 0.0)  # diagonal of K less its approximation
+    left = np.maximum(kernel_diagonal(kernel, X), 0.0)  # diagonal of K less its approximation
     floor = FLOOR * left.max(initial=0.0)
     F = np.zeros((n, 0))
     chosen = np.zeros(0, dtype=np.intp)

@@ -295,12 +295,12 @@ class Surface {
     const cell = event.target.closest("td");
     const { i, j, k, score } = cell ? this.read(cell) : { score: null };
     if (score === null) return hideTip();
-    const { scoring, alphas, betas, dimensions } = this.data;
+    const { scoring, rows, alphas, betas, dimensions } = this.data;
     return showTip(
       event.clientX,
       event.clientY,
       html("b", {}, `${scoring} ${fixed(score, 4)}`),
-      html("p", {}, `alpha ${alphas[i]}, beta ${betas[j]}, n_components ${dimensions[k]}`),
+      html("p", {}, `${rows} ${alphas[i]}, beta ${betas[j]}, n_components ${dimensions[k]}`),
     );
   }
 }

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from eigenlabel.estimators.subspace.tuning import readable_axes
 from eigenlabel.inputs.data import check_scores
 from eigenlabel.inspection.displays.grid import format_value
 from eigenlabel.linalg._types import Floats
@@ -160,9 +161,10 @@ def surface(model: Any, *, title: str = "Scores by penalty") -> Section:
     ['0', '1']
     """
     results = _fitted(model, "cv_results_", "only a SharedSubspaceClassifierCV has a grid")
+    table = readable_axes({k: results[f"param_{k}"] for k in ("alpha", "beta", "n_components")})
     axes, places = [], []
-    for key in ("alpha", "beta", "n_components"):
-        values, place = np.unique(results[f"param_{key}"], return_inverse=True)
+    for column in table.values():
+        values, place = np.unique(column, return_inverse=True)
         axes.append(values)
         places.append(place)
     scores = np.full([len(values) for values in axes], np.nan)
@@ -171,6 +173,7 @@ def surface(model: Any, *, title: str = "Scores by penalty") -> Section:
         "kind": "surface",
         "title": clean(title),
         "scoring": clean(model.scoring if isinstance(model.scoring, str) else "score"),
+        "rows": next(iter(table)),  # alpha, or alpha / beta
         "alphas": [format_value(v) for v in axes[0]],
         "betas": [format_value(v) for v in axes[1]],
         "dimensions": plain(axes[2]),

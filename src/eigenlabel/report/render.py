@@ -316,7 +316,7 @@ def _dimensions(section: dict[str, Any]) -> dict[str, Any]:
         ]
         score, _, j, i = max(known, default=(None, False, 0, 0))
         rows.append([section["dimensions"][k], score, section["alphas"][i], section["betas"][j]])
-    columns = ["n_components", section["scoring"], "alpha", "beta"]
+    columns = ["n_components", section["scoring"], section["rows"], "beta"]
     positive = max((row[1] or 0.0 for row in rows), default=0.0)  # negative scores have no bars
     return _table(columns, rows, best=[None, "max", None, None], bars={1: max(positive, 0.0)})
 

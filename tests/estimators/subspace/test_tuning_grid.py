@@ -8,7 +8,14 @@ from sklearn.model_selection import KFold, LeaveOneOut
 from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV, metrics
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.estimators.subspace import tuning
-from eigenlabel.estimators.subspace.tuning import CHUNK, Grid, GridScores, chunk_size
+from eigenlabel.estimators.subspace.tuning import (
+    CHUNK,
+    Grid,
+    GridLists,
+    GridScores,
+    chunk_size,
+    readable_axes,
+)
 from eigenlabel.thresholds import Mixed
 
 ALPHAS, BETAS, RANKS = [0.0, 1e-2, 1.0, np.inf], [0.0, 1e-3, 1e-1], [0, 2, 5]
@@ -36,8 +43,60 @@ def test_shifts_are_all_beta_and_their_sums_with_alpha():
     assert it.shifts == [0.25, 0.5, 0.75, np.inf]
     for (alpha, beta), (i, j) in zip(it.penalties, it.shift_pairs, strict=True):
         assert (it.shifts[i], it.shifts[j]) == (beta, alpha + beta)
-    with pytest.raises(ValueError, match="not in list"):
-        it.shift_pair(0.0, 0.3)
+    assert it.light_shifts == {0, 1}
+
+
+def test_shifts_that_are_equal_up_to_rounding_are_solved_once():
+    it = Grid(np.array([0.0, 0.1]), np.array([0.2, 0.3]), [1])
+    assert 0.1 + 0.2 != 0.3
+    assert it.shifts == [0.2, 0.3, 0.4]
+    assert it.shift_pair(0.1, 0.2) == (0, 1)
+
+
+def test_alphas_may_differ_between_betas():
+    alphas = np.array([[0.0, 0.0], [0.9, 1.8]])
+    it = Grid(alphas, np.array([0.1, 0.2]), [1])
+    assert it.penalties == [(1.8, 0.2), (0.0, 0.2), (0.9, 0.1), (0.0, 0.1)]
+    found = it.arrange(np.array([10 * a + b for a, b, _ in it.points]))
+    np.testing.assert_allclose(found[..., 0], 10 * alphas + [0.1, 0.2])
+
+
+@pytest.mark.parametrize("variance", [1.0, 3.7e8, 2.2e-7])
+def test_the_default_grid_is_relative_to_the_variance(variance):
+    it = GridLists(None, None, [5]).grid(lambda: variance)
+    np.testing.assert_allclose(it.betas, variance * 10.0 ** np.arange(-6, 0.1, 0.5))
+    np.testing.assert_allclose(it.alphas[:2], np.outer([0, 9], it.betas))
+    assert np.isinf(it.alphas[2]).all()
+    # 10 beta is a beta as well, but for the two largest.
+    assert len(it.shifts) == len(it.betas) + 2 + 1
+
+
+@pytest.mark.parametrize("variance", [0.0, np.inf, np.nan])
+def test_samples_without_variance_have_the_grid_of_variance_one(variance):
+    it = GridLists(None, None, [5]).grid(lambda: variance)
+    assert it.betas[-1] == 1.0
+
+
+def test_lists_of_the_user_are_the_grid():
+    def no_variance():
+        raise AssertionError
+
+    it = GridLists(np.array([0.5]), np.array([0.1]), [2]).grid(no_variance)
+    assert it.points == [(0.5, 0.1, 2)]
+    relative = GridLists(None, np.array([0.1]), [2]).grid(no_variance)
+    assert relative.penalties == [(np.inf, 0.1), (pytest.approx(0.9), 0.1), (0.0, 0.1)]
+
+
+def test_multiples_of_beta_are_shown_as_ratios():
+    it = GridLists(None, None, [5]).grid(lambda: 3.0)
+    table = {key: np.array([point[key] for point in it.params]) for key in it.params[0]}
+    shown = readable_axes(table)
+    assert list(shown) == ["alpha / beta", "beta", "n_components"]
+    assert set(shown["alpha / beta"]) == {0.0, 9.0, np.inf}
+    absolute = {"alpha": [0.0, 1.0, 0.0, 1.0], "beta": [0.1, 0.1, 0.2, 0.2]}
+    assert readable_axes(absolute) is absolute
+    with_zero = {**table, "beta": np.where(table["beta"] == 3.0, 0.0, table["beta"])}
+    assert readable_axes(with_zero) is with_zero
 
 
 def test_values_are_arranged_as_the_lists_of_the_user():
@@ -123,12 +182,46 @@ def test_ties_go_to_the_simplest_model(data):
     assert model.best_params_ == {"alpha": np.inf, "beta": 0.1, "n_components": 0}
 
 
-def test_default_grid_is_the_papers_with_infinity(data):
-    model = SharedSubspaceClassifierCV().fit(data.X, data.Y)
-    paper = {0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1}
-    assert set(model.cv_results_["param_alpha"]) == paper | {np.inf}
-    assert set(model.cv_results_["param_beta"]) == paper
+@pytest.mark.parametrize("kernel", ["linear", "precomputed"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_default_betas_are_shares_of_the_variance(data, kernel, weighted):
+    w = np.arange(len(data.X)) % 3 + 0.5 if weighted else None
+    X = data.X @ data.X.T if kernel == "precomputed" else data.X
+    model = SharedSubspaceClassifierCV(kernel=kernel).fit(X, data.Y, sample_weight=w)
+    centred = data.X - np.average(data.X, axis=0, weights=w)
+    variance = np.average((centred**2).sum(axis=1), weights=w)
+    assert max(model.cv_results_["param_beta"]) == pytest.approx(variance)
+    assert min(model.cv_results_["param_beta"]) == pytest.approx(1e-6 * variance)
     assert set(model.cv_results_["param_n_components"]) == {5}
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1e5])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_scale_of_the_features_does_not_matter(data, scale, kernel):
+    model = SharedSubspaceClassifierCV(kernel=kernel).fit(data.X, data.Y)
+    scaled = SharedSubspaceClassifierCV(kernel=kernel).fit(scale * data.X, data.Y)
+    factor = scale**2 if kernel == "linear" else 1.0
+    assert scaled.beta_ == pytest.approx(factor * model.beta_)
+    assert scaled.alpha_ == pytest.approx(factor * model.alpha_)
+    # Rounding, which the smallest of the shifts multiplies by 10^6.
+    np.testing.assert_allclose(scaled.score_grid_, model.score_grid_, atol=1e-6)
+    found = scaled.predict_proba(scale * data.X)
+    np.testing.assert_allclose(found, model.predict_proba(data.X), atol=1e-6)
+
+
+def test_several_bandwidths_share_the_grid_of_the_largest(data):
+    given = {"kernel": "rbf", "gamma": [0.01, 0.1, 0.03]}
+    model = SharedSubspaceClassifierCV(**given).fit(data.X, data.Y)
+    K = np.exp(-0.1 * ((data.X[:, None] - data.X) ** 2).sum(axis=-1))
+    assert max(model.cv_results_["param_beta"]) == pytest.approx(1 - K.mean())
+
+
+def test_blocks_have_the_grid_of_all_samples(data):
+    model = SharedSubspaceClassifierCV()
+    for part in (slice(0, 40), slice(40, None)):
+        model.partial_fit(data.X[part], data.Y[part])
+    variance = ((data.X - data.X.mean(axis=0)) ** 2).sum() / len(data.X)
+    assert max(model.cv_results_["param_beta"]) == pytest.approx(variance)
 
 
 @pytest.mark.parametrize("shape", ["tall", "wide"])

@@ -48,6 +48,20 @@ def test_other_parameters_can_be_fixed_and_drawn(planted):
     assert turned.colorbar_ is None
 
 
+def test_the_default_grid_is_drawn_by_alpha_over_beta(planted):
+    model = SharedSubspaceClassifierCV(cv=3).fit(planted.X, planted.Y)
+    shown = GridDisplay.from_estimator(model)
+    assert shown.parameters == ("alpha / beta", "beta")
+    assert shown.values[0] == [0.0, 9.0, np.inf]
+    np.testing.assert_allclose(shown.scores, model.score_grid_[:, :, 0])
+    named = GridDisplay.from_estimator(model, parameters=("alpha", "beta"))
+    assert len(named.values[0]) == 2 + 13
+    fixed = GridDisplay.from_estimator(
+        model, parameters=("beta", "n_components"), fixed={"alpha": 0.0}
+    )
+    np.testing.assert_allclose(fixed.scores, model.score_grid_[0])
+
+
 def test_lists_in_any_order_are_drawn_ascending(planted):
     grid = {"alphas": [1, 0.01], "betas": [10.0, 0.1], "n_components": [2]}
     model = SharedSubspaceClassifierCV(**grid, cv=3).fit(planted.X, planted.Y)

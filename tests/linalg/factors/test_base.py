@@ -85,6 +85,21 @@ def test_no_module_asks_for_the_class_of_a_factor():
             assert not ("isinstance" in line and "Factor" in line), f"{path}: {line}"
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("centre", [False, True])
+def test_the_variance_is_the_mean_squared_distance_from_the_mean(
+    name, shape, centre, weighted, rng
+):
+    X, T, w = draw(shape, rng)
+    weights = w if weighted else None
+    mean = np.average(X, axis=0, weights=weights) if centre else 0.0
+    expected = np.average(((X - mean) ** 2).sum(axis=1), weights=weights)
+    assert FACTORS[name](X, weights, centre).variance() == pytest.approx(expected, abs=1e-12)
+    statistics = Statistics.of(CentredOperator(X, weights), T)
+    found = StatisticsFactor(statistics, centre).variance()
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("centre", [False, True])
 def test_solutions_are_ridge_regressions(name, shape, scale, centre, rng):

@@ -19,7 +19,7 @@ from eigenlabel.estimators.subspace.solve import (
     solve_statistics,
 )
 from eigenlabel.estimators.subspace.stream import Stream
-from eigenlabel.estimators.subspace.tuning import PAPER_GRID, Grid, TunedSearch, chunk_size
+from eigenlabel.estimators.subspace.tuning import GridLists, TunedSearch, chunk_size
 from eigenlabel.inputs import progress
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
@@ -35,6 +35,7 @@ from eigenlabel.kernels.factor import SOLVER_PARAMETERS
 from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel, check_bandwidths, is_list
 from eigenlabel.labels.codec import LabelCodec, signed_targets
 from eigenlabel.linalg._types import Floats
+from eigenlabel.linalg.factors.covariance import StatisticsFactor
 from eigenlabel.linalg.heldout import sort_by_fold
 from eigenlabel.model_selection.routing import NO_GROUPS, make_tuned_router, route_tuned
 from eigenlabel.model_selection.scorers import Truth, make_scorer
@@ -62,11 +63,14 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
     Parameters
     ----------
     alphas : array-like of float, default=None
-        The values of alpha to try, at least 0. None is the grid of Ji et al. 2010,
-        {0, 1e-6, 1e-5, ..., 1}, and infinity.
-    betas : array-like of float, default=None
-        The values of beta to try, at least 0. None is the grid of Ji et al. 2010,
+        The values of alpha to try, at least 0. None tries 0 (ridge regression), 9 beta and infinity
+        (reduced-rank ridge regression) with each beta. The grid of Ji et al. 2010 is
         {0, 1e-6, 1e-5, ..., 1}.
+    betas : array-like of float, default=None
+        The values of beta to try, at least 0. None is v {1, 10^-0.5, 10^-1, ..., 10^-6}, where v
+        is the variance of the samples: their mean squared distance from their mean, or from zero
+        if ``fit_intercept`` is False, in the feature space of the kernel. The grid of Ji et al.
+        2010 is {0, 1e-6, 1e-5, ..., 1}.
     n_components : int or array-like of int, default=None
         The dimensions of the shared subspace to try. None is that of Ji et al. 2010,
         5 floor((m - 1) / 5), at least 1.
@@ -156,7 +160,8 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         for more than 100 folds, nor if samples are tested repeatedly). ``rank_test_score`` ranks
         the pooled score.
     score_grid_ : ndarray of shape (n_alphas, n_betas, n_dimensions)
-        The pooled scores in the order of the lists of parameters. If ``gamma`` is a list, there is
+        The pooled scores in the order of the lists of parameters; the defaults are 3 values of
+        alpha for each of 13 values of beta, in ascending order. If ``gamma`` is a list, there is
         a last axis for its values.
     oof_scores_ : ndarray of shape (n_samples, n_labels)
         The held-out scores of the best grid point: NaN if a sample was in no test part or has
@@ -215,15 +220,15 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
     >>> data = make_shared_subspace(n_samples=200, n_labels=6, random_state=0)
     >>> model = SharedSubspaceClassifierCV(n_components=[1, 2, 3]).fit(data.X, data.Y)
     >>> model.score_grid_.shape, model.thresholds_.shape
-    ((9, 8, 3), (6,))
+    ((3, 13, 3), (6,))
     """
 
     gamma: Any
 
     _parameters: ClassVar[Parameters] = {
-        "alphas": CheckedBy("_grid"),
-        "betas": CheckedBy("_grid"),
-        "n_components": CheckedBy("_grid"),
+        "alphas": CheckedBy("_lists"),
+        "betas": CheckedBy("_lists"),
+        "n_components": CheckedBy("_lists"),
         "cv": CheckedBy("list_folds"),
         "scoring": CheckedBy("make_scorer"),
         "threshold": CheckedBy("get_rule"),
@@ -325,7 +330,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         split, score = route_tuned(self, "fit", metadata)
         check_tunable(Sizes.read(X, y, kernel.linear))
         data = check_training(self, X, y, sample_weight, square=kernel.precomputed)
-        grid = self._grid(data.Y.shape[1])
+        lists = self._lists(data.Y.shape[1])
         folds = list_folds(self.cv, data.X, y, split, data.codec, data.used)
         order, sorted_folds = sort_by_fold(folds, len(data.used))
         rows = data.used[order]
@@ -333,7 +338,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         scorer = make_scorer(self.scoring, y, data.codec, truth, rows, score)
         room = min(PIECE, chunk_size(solver.limit))
         judge = Pooled(scorer, rule, truth, room, self.calibration)
-        run = TunedSearch(data, folds, order, grid, judge, solver, self.verbose)
+        run = TunedSearch(data, folds, order, lists, judge, solver, self.verbose)
         found = run.tune_path(kernel, self.gamma) if is_list(self.gamma) else run.tune(kernel)
         result, tuning = found.result, Tuning.of(found.result, found.grid, rows, len(data.Y))
         domain = Domain(found.kernel, data.X.dtype, data.X)
@@ -354,19 +359,20 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         """Return True if the final thresholds are fitted to training scores."""
         return self.threshold_on == "training" and codec.multilabel
 
-    def _grid(self, n_labels: int) -> Grid:
-        alphas = to_floats("alphas", (*PAPER_GRID, np.inf) if self.alphas is None else self.alphas)
-        betas = to_floats("betas", PAPER_GRID if self.betas is None else self.betas)
-        for value in alphas:
+    def _lists(self, n_labels: int) -> GridLists:
+        """Return the lists of parameters; raise ValueError if a value is out of range."""
+        alphas = None if self.alphas is None else to_floats("alphas", self.alphas)
+        betas = None if self.betas is None else to_floats("betas", self.betas)
+        for value in () if alphas is None else alphas:
             check_number("alphas", float(value), 0, inf=True)
-        for value in betas:
+        for value in () if betas is None else betas:
             check_number("betas", float(value), 0)
         given = self.n_components
         several = isinstance(given, Iterable) and not isinstance(given, str)
         ranks = [choose_rank(r, n_labels) for r in (given if several else [given])]
         if not ranks:
             raise ValueError("n_components is empty: pass at least one dimension.")
-        return Grid(alphas, betas, ranks)
+        return GridLists(alphas, betas, ranks)
 
     def _check_stream(self) -> int:
         super()._check_stream()
@@ -379,7 +385,9 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
     def _solve_stream(self, stream: Stream) -> SubspaceSolution:
         codec, rule = stream.columns.codec, get_rule(self.threshold)
         kept = stream.sample.blocks[0]
-        grid = self._grid(kept.Y.shape[1])
+        total = stream.total()
+        factor = StatisticsFactor(total, self.fit_intercept)
+        grid = self._lists(kept.Y.shape[1]).grid(factor.variance)
         held_out, truth = stream_scores(stream, grid, self.fit_intercept)
         _, score = route_tuned(self, "partial_fit", {"sample_weight": kept.weights})
         y, rows = codec.decide(signed_targets(kept.Y)), np.arange(len(kept.Y))
@@ -388,7 +396,7 @@ class SharedSubspaceClassifierCV(BaseSharedSubspace):
         with progress.tuning(len(grid.points), self.verbose) as bar:
             result = search(held_out, judge, bar.update)
         tuning = Tuning.of(result, grid, rows, len(rows))
-        solution = solve_statistics(stream.total(), tuning.point, centre=self.fit_intercept)
+        solution = solve_statistics(total, tuning.point, centre=self.fit_intercept)
         training = solution.weights.scores(kept.X) if self._on_training(codec) else None
         return _tuned(solution, judge, result, tuning, training)
 

@@ -1,5 +1,6 @@
 """The search of a tuned fit of ML-LS: over its grid, and over several bandwidths of its kernel."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,6 +25,9 @@ from eigenlabel.model_selection.scorers import Truth
 from eigenlabel.model_selection.search import Chunk, Pooled, SearchResult, search
 
 PAPER_GRID = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+SHARES = np.power(10.0, np.arange(-12, 1) / 2)  # of the variance, by default the values of beta
+RATIOS = (0.0, 9.0, np.inf)  # of alpha to beta by default, so that alpha + beta is 10 beta
+SAME = 1 + 8 * EPS  # the ratio up to which two shifts are equal: sums of two numbers are rounded
 CHUNK = 2**22  # held-out scores of grid points held at once
 KEPT = 2**27  # scores that are kept so that each shift is solved once
 SMALL = 32  # labels up to which all eigenvectors are as fast as some
@@ -39,6 +43,15 @@ class Grid:
 
     A model is simpler if its shared subspace is smaller, then if its penalties are larger. The
     first of equal scores wins.
+
+    Attributes
+    ----------
+    alphas : (n_alphas,) or (n_alphas, n_betas) array
+        The values of alpha, the same for every beta or a column for each beta.
+    betas : (n_betas,) array
+        The values of beta.
+    ranks : sequence of int
+        The dimensions of the shared subspace.
     """
 
     alphas: Floats
@@ -46,15 +59,26 @@ class Grid:
     ranks: Sequence[int]
 
     @cached_property
+    def pairs(self) -> list[list[tuple[float, float]]]:
+        """The pairs (alpha, beta) in the order of the lists, a row for each alpha."""
+        alphas = self.alphas if self.alphas.ndim == 2 else self.alphas[:, None]
+        table = np.broadcast_to(alphas, (len(alphas), len(self.betas))).tolist()
+        return [list(zip(row, self.betas.tolist(), strict=True)) for row in table]
+
+    @cached_property
     def shifts(self) -> list[float]:
-        """All distinct beta and alpha + beta, ascending."""
-        return sorted({b for _, b in self.penalties} | {a + b for a, b in self.penalties})
+        """All distinct beta and alpha + beta, ascending; those equal up to rounding are one."""
+        found: list[float] = []
+        for value in sorted({s for a, b in self.penalties for s in (b, a + b)}):
+            if not found or value > found[-1] * SAME:
+                found.append(value)
+        return found
 
     @cached_property
     def penalties(self) -> list[tuple[float, float]]:
-        """All distinct pairs (alpha, beta), the largest first."""
-        betas, alphas = (sorted({float(v) for v in g})[::-1] for g in (self.betas, self.alphas))
-        return [(a, b) for b in betas for a in alphas]
+        """All distinct pairs (alpha, beta), the largest beta first, then the largest alpha."""
+        distinct = {pair for row in self.pairs for pair in row}
+        return sorted(distinct, key=lambda pair: (-pair[1], -pair[0]))
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -76,18 +100,77 @@ class Grid:
         """The positions of beta and alpha + beta among the shifts, for all pairs."""
         return [self.shift_pair(a, b) for a, b in self.penalties]
 
+    @cached_property
+    def light_shifts(self) -> set[int]:
+        """The positions of all beta among the shifts."""
+        return {self._position(float(b)) for b in self.betas}
+
     def shift_pair(self, alpha: float, beta: float) -> tuple[int, int]:
         """Return the positions of beta and alpha + beta among the shifts."""
-        return self.shifts.index(beta), self.shifts.index(alpha + beta)
+        return self._position(beta), self._position(alpha + beta)
+
+    def _position(self, shift: float) -> int:
+        return bisect_right(self.shifts, shift) - 1
 
     def arrange(self, values: Floats) -> Floats:
         """Return values of the points in the order of the lists (n_alphas, n_betas, n_ranks)."""
         place = {point: k for k, point in enumerate(self.points)}
-        index = [
-            [[place[float(a), float(b), int(r)] for r in self.ranks] for b in self.betas]
-            for a in self.alphas
-        ]
+        index = [[[place[a, b, int(r)] for r in self.ranks] for a, b in row] for row in self.pairs]
         return np.asarray(values[np.array(index)])
+
+
+@dataclass(frozen=True)
+class GridLists:
+    """The lists of parameters that a user gave, from which a grid is made for some samples.
+
+    By default, beta is one of 13 shares of the variance v of the samples, from v down to v / 10^6,
+    because v is an upper bound on the eigenvalues that beta is added to: a grid in absolute numbers
+    would fit only samples of one scale. For each beta, alpha is 0 (ridge regression), 9 beta, and
+    infinity (reduced-rank ridge regression). Since 10 beta is the beta two places before, few
+    shifts are needed beside the betas.
+
+    Attributes
+    ----------
+    alphas : (n_alphas,) array or None
+        The values of alpha, or None for the default.
+    betas : (n_betas,) array or None
+        The values of beta, or None for the default.
+    ranks : sequence of int
+        The dimensions of the shared subspace.
+    """
+
+    alphas: Floats | None
+    betas: Floats | None
+    ranks: Sequence[int]
+
+    def grid(self, variance: Callable[[], float]) -> Grid:
+        """Return the grid; ``variance`` is called if the betas depend on it."""
+        betas = self.betas
+        if betas is None:
+            scale = variance()
+            betas = (scale if 0 < scale < np.inf else 1.0) * SHARES
+        alphas = self.alphas
+        if alphas is None:
+            alphas = np.array([betas * ratio if ratio else 0 * betas for ratio in RATIOS])
+            alphas[np.isinf(RATIOS)] = np.inf
+        return Grid(alphas, betas, self.ranks)
+
+
+RATIO = "alpha / beta"  # the axis of a grid whose alphas are multiples of beta
+
+
+def readable_axes(table: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of grid points, with alpha / beta in place of alpha if that is simpler.
+
+    It is simpler if it has fewer distinct values. ``table`` has the values of all points by name.
+    """
+    if not {"alpha", "beta"} <= set(table) or not all(np.asarray(table["beta"], dtype=float) > 0):
+        return table
+    alpha, beta = (np.asarray(table[name], dtype=float) for name in ("alpha", "beta"))
+    ratio = np.array([float(f"{value:.9g}") for value in alpha / beta])  # quotients are rounded
+    if len(np.unique(ratio)) >= len(np.unique(alpha)):
+        return table
+    return {RATIO: ratio, **{name: values for name, values in table.items() if name != "alpha"}}
 
 
 def chunk_size(max_memory: float) -> int:
@@ -167,7 +250,7 @@ class GridScores:
         shifts = [self.grid.shift_pair(a, b) for a, b in pairs]
         for block, rows, known in zip(self.blocks, self.places, kept, strict=True):
             needed = {i for pair in shifts for i in pair}
-            betas = {self.grid.shifts.index(b) for b in self.grid.betas.tolist()}
+            betas = self.grid.light_shifts
             for some in (needed & betas, needed - betas):  # what is kept is computed by itself
                 new = sorted(some - set(known))
                 known.update(zip(new, block.shifted(new), strict=True))
@@ -334,8 +417,8 @@ class TunedSearch:
         The folds of the samples with positive weight.
     order : ndarray
         These samples in the order of the truth.
-    grid : Grid
-        The grid.
+    lists : GridLists
+        The lists of parameters.
     judge : Pooled
         The judge of grid points.
     solver : Solver
@@ -347,7 +430,7 @@ class TunedSearch:
     data: Training
     folds: list[Fold]
     order: Ints
-    grid: Grid
+    lists: GridLists
     judge: Pooled
     solver: Solver
     verbose: int
@@ -356,32 +439,38 @@ class TunedSearch:
         """Search the grid; the prepared folds exist while this method runs, and no longer."""
         kernel = kernel.settle(self.data.X, self.data.weights)
         factor, some = factorise_folds(kernel, self.data, self.folds, self.solver)
-        with progress.tuning(self._steps, self.verbose) as bar:
-            held_out = self._held_out(some, bar.update)
-            return Found(kernel, factor, search(held_out, self.judge, bar.update), self.grid)
+        grid = self.lists.grid(some.variance)
+        with progress.tuning(self._steps(grid), self.verbose) as bar:
+            held_out = self._held_out(grid, some, bar.update)
+            return Found(kernel, factor, search(held_out, self.judge, bar.update), grid)
 
     def tune_path(self, kernel: Kernel, gammas: Collection[float | None]) -> Found:
-        """Search the grid for each bandwidth of a list, with one reduction per fold for each."""
+        """Search the grid for each bandwidth of a list, with one reduction per fold for each.
+
+        All bandwidths have the grid of the largest one, with which samples vary most.
+        """
         path = BandwidthPath(kernel, gammas, self.data, self.folds, self.solver)
-        grid = BandwidthGrid(self.grid, path.gammas)
-        with progress.tuning(self._steps * len(grid.values), self.verbose) as bar:
+        each = self.lists.grid(lambda: path.factor(max(path.gammas)).variance())
+        grid = BandwidthGrid(each, path.gammas)
+        with progress.tuning(self._steps(each) * len(grid.values), self.verbose) as bar:
 
             def prepare(gamma: float) -> GridScores:
-                return self._held_out(path.factor(gamma), bar.update)
+                return self._held_out(each, path.factor(gamma), bar.update)
 
             held_out = BandwidthScores(grid, prepare, self.judge)
             result = search(held_out, self.judge, bar.update)
         gamma = float(result.table["params"][int(result.best)]["gamma"])
         return Found(replace(kernel, gamma=gamma), path.final_factor(gamma), result, grid)
 
-    @property
-    def _steps(self) -> int:
-        """The number of steps that a progress bar counts for one kernel."""
-        return len(self.folds) + len(self.grid.points)
+    def _steps(self, grid: Grid) -> int:
+        """Return the number of steps that a progress bar counts for one kernel."""
+        return len(self.folds) + len(grid.points)
 
-    def _held_out(self, factor: SampleFactor, advance: Callable[[int], Any]) -> GridScores:
+    def _held_out(
+        self, grid: Grid, factor: SampleFactor, advance: Callable[[int], Any]
+    ) -> GridScores:
         """Prepare the folds and return the held-out scores of all points."""
-        grid, limit, T = self.grid, self.solver.limit, self.data.targets[self.data.used]
+        limit, T = self.solver.limit, self.data.targets[self.data.used]
         blocks = factor.heldout(T, self.folds, grid.shifts, grid.shift_pairs, limit, advance)
         warn_shortfall(worst([block.shortfall for block in blocks]))
         return GridScores(blocks, grid, self.judge.truth, self.order, limit)

@@ -9,6 +9,7 @@ import numpy as np
 
 from eigenlabel.drawing.axes import COLOURS
 from eigenlabel.drawing.names import LITERAL, readable
+from eigenlabel.estimators.subspace.tuning import readable_axes
 from eigenlabel.inputs.data import unmasked
 from eigenlabel.inspection.displays.base import Display
 from eigenlabel.inspection.displays.checked_inputs import find_fitted, find_part
@@ -23,8 +24,9 @@ class GridDisplay(Display):
     """The cross-validated scores of two parameters as a map, with the chosen point.
 
     For :class:`SharedSubspaceClassifierCV` this is the surface over alpha and beta at the chosen
-    dimension of the shared subspace. Every search with ``cv_results_`` in scikit-learn's form can
-    be drawn. Parameters other than the two are those of the chosen point.
+    dimension of the shared subspace; alpha / beta stands for alpha in the default grid. Every
+    search with ``cv_results_`` in scikit-learn's form can be drawn. Parameters other than the two
+    are those of the chosen point.
 
     Parameters
     ----------
@@ -103,7 +105,8 @@ class GridDisplay(Display):
             The fitted search.
         parameters : pair of str, default=None
             The parameters of the rows and of the columns. None is the first two with several
-            values, which are alpha and beta for the default grid of SharedSubspaceClassifierCV.
+            values, which are "alpha / beta" and "beta" for the default grid of
+            SharedSubspaceClassifierCV.
         fixed : dict, default=None
             The values of other parameters, such as ``{"n_components": 5}``. Those that are not
             mentioned have the value of the chosen point.
@@ -120,6 +123,8 @@ class GridDisplay(Display):
         search = find_part(model, "cv_results_", ADVICE)
         results, best = search.cv_results_, int(find_fitted(search, "best_index_", ADVICE))
         table = {k.removeprefix("param_"): v for k, v in results.items() if k.startswith("param_")}
+        if "alpha" not in {*(parameters or ()), *(fixed or {})}:
+            table = readable_axes(table)
         grid = {name: _ordered(column) for name, column in table.items()}
         rows, columns = _choose_parameters(grid, parameters)
         others = {k: v[best] for k, v in table.items() if k not in (rows, columns)}

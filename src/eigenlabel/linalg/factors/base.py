@@ -114,6 +114,14 @@ class Factor(ABC):
     def target_means(self, T: Floats) -> Floats:
         """Return the weighted means (m,) of the targets; zero without centring."""
 
+    @abstractmethod
+    def variance(self) -> float:
+        """Return the mean squared distance of the samples from their mean.
+
+        It is that from zero without centring, and that in the feature space of a kernel. It is the
+        trace of ``Xc'W Xc / n``, and thus an upper bound on its eigenvalues.
+        """
+
     def inner(self, a: Floats, b: Floats) -> Floats:
         """Return the inner products A'B of the weights that coefficients a and b stand for."""
         return np.asarray(a.T @ self.metric(b), dtype=float)

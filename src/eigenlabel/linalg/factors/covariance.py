@@ -68,6 +68,10 @@ class CovarianceFactor(ExactSampleFactor):
         """Return the weights c themselves."""
         return c
 
+    def variance(self) -> float:
+        """Return the mean squared norm of the rows of Xc."""
+        return self.operator.squared_norm() / self.total
+
     def scores(self, c: Floats) -> Floats:
         """Return Xc c."""
         return self.operator.matmat(c)
@@ -178,3 +182,7 @@ class StatisticsFactor(ExactFactor):
     def export(self, c: Floats) -> Floats:
         """Return the weights c themselves."""
         return c
+
+    def variance(self) -> float:
+        """Return the trace of the covariance."""
+        return float(np.trace(self._XX)) / self.total

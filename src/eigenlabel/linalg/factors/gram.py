@@ -97,6 +97,10 @@ class GramFactor(ExactSampleFactor):
         """Return Kc c; n^2 operations for each column."""
         return np.asarray(self.K @ c)
 
+    def variance(self) -> float:
+        """Return the weighted mean of the diagonal of Kc."""
+        return float(np.average(np.diag(self.K), weights=self.weights))
+
     def metric_rounding(self) -> float:
         """Return the rank tolerance times a bound on the largest eigenvalue of Kc."""
         return self.tolerance * float(np.linalg.norm(self.K, 1))

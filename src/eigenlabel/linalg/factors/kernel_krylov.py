@@ -11,7 +11,7 @@ from eigenlabel.linalg.factors.gram import orthonormalise_dual
 from eigenlabel.linalg.factors.krylov import Bounds, heldout_by_solving
 from eigenlabel.linalg.factors.solution import Solution
 from eigenlabel.linalg.heldout import Fold, FoldBlock, Pairs
-from eigenlabel.linalg.lowrank import BlockKernel, KernelFunction, nystrom
+from eigenlabel.linalg.lowrank import BlockKernel, KernelFunction, kernel_diagonal, nystrom
 from eigenlabel.linalg.numerics import rank_tolerance, significant
 from eigenlabel.linalg.operators import CentredOperator, row_blocks, total_weight, weighted_mean
 from eigenlabel.linalg.solvers.conjugate_gradients import preconditioned_cg
@@ -91,6 +91,11 @@ class KernelKrylovFactor(SampleFactor):
             return self.K.matmat(c)
         Y = self.K.matmat(c - self._w * (c.sum(axis=0) / self.total))
         return Y - weighted_mean(Y, self.weights)
+
+    def variance(self) -> float:
+        """Return the weighted mean of the diagonal of Kc."""
+        centred = kernel_diagonal(self._kernel, self._X) - self.row_mean
+        return float(self._w[:, 0] @ centred) / self.total
 
     def metric_rounding(self) -> float:
         """Return the rank tolerance times the largest eigenvalue of the Nystrom factor."""

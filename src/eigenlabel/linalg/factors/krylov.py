@@ -165,6 +165,10 @@ class NormalFactor(Factor):
         """Return the weights c themselves."""
         return c
 
+    def variance(self) -> float:
+        """Return the mean squared norm of the rows of Xc."""
+        return float(self._data.column_squares().sum()) / self.total
+
     def solve(self, T: Floats, shifts: Sequence[float]) -> Solution:
         """Solve by conjugate gradients; solutions at shift 0 have minimum norm."""
         return self._solve(

@@ -82,6 +82,10 @@ class MaskedFactor(SampleFactor):
         """Return the means (m,) of observed targets, -1 if never observed; 0 without centring."""
         return self.cells.means(T, NEVER) if self.centre else np.zeros(T.shape[1])
 
+    def variance(self) -> float:
+        """Return the variance of the base: that of all samples."""
+        return self.base.variance()
+
     def offsets(self, c: Floats) -> Floats:
         """Return the mean (m,) of each column's scores over its own samples."""
         return self.cells.means(self.scores(c)) if self.centre else np.zeros(c.shape[1])
