@@ -21,7 +21,7 @@ from _sets import SETS, load_split
 from eigenlabel import SharedSubspaceClassifierCV, metrics
 from eigenlabel.estimators.subspace.tuning import PAPER_GRID
 
-FIGURES = ("f1_macro", "f1_micro", "auc_macro", "map_macro", "label_average_precision", "log_loss")
+FIGURES = ("f1_macro", "f1_micro", "auc_macro", "label_average_precision", "average_precision", "log_loss")
 GRIDS = {
     "papers": {"alphas": [*PAPER_GRID, np.inf], "betas": PAPER_GRID},
     "default": {},
@@ -48,6 +48,7 @@ def measure(model, data):
     seconds = time.process_time() - start
     P = model.predict_proba(data.X_test)
     found = metrics.evaluate(data.Y_test, P, model.predict(data.X_test))
+    found["log_loss"] = metrics.log_loss(data.Y_test, P)
     return {
         "seconds": round(seconds, 3),
         "alpha": f"{model.alpha_:.3g}",

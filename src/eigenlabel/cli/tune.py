@@ -69,10 +69,10 @@ def _add_options(tune: argparse.ArgumentParser) -> None:
 def _add_model_options(tune: argparse.ArgumentParser) -> None:
     """Add the options of a single model."""
     tune.add_argument(
-        "--alphas", type=numbers, metavar="A,B,...", help="values of alpha (0,1e-6,...,1,inf)"
+        "--alphas", type=numbers, metavar="A,B,...", help="values of alpha (0, 9 beta, inf)"
     )
     tune.add_argument(
-        "--betas", type=numbers, metavar="A,B,...", help="values of beta (0,1e-6,...,1)"
+        "--betas", type=numbers, metavar="A,B,...", help="values of beta (1e-6 to 1 times the variance)"
     )
     tune.add_argument(
         "--dimensions",
