@@ -21,7 +21,14 @@ from _sets import SETS, load_split
 from eigenlabel import SharedSubspaceClassifierCV, metrics
 from eigenlabel.estimators.subspace.tuning import PAPER_GRID
 
-FIGURES = ("f1_macro", "f1_micro", "auc_macro", "label_average_precision", "average_precision", "log_loss")
+FIGURES = (
+    "f1_macro",
+    "f1_micro",
+    "auc_macro",
+    "label_average_precision",
+    "average_precision",
+    "log_loss",
+)
 GRIDS = {
     "papers": {"alphas": [*PAPER_GRID, np.inf], "betas": PAPER_GRID},
     "default": {},

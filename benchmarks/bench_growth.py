@@ -19,7 +19,7 @@ from bench_shapes import SHIFTS, planted
 from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV
 from eigenlabel.drawing.axes import import_pyplot
 
-FOLDS, POINTS, REPEATS = 5, 72, 3
+FOLDS, POINTS, REPEATS = 5, 39, 3
 KINDS = {"tuned fit": "C0", "one fit": "C1", "predict": "C2"}
 SIZES = {"n": 2000, "d": 200, "m": 20}
 PATHS = {
