@@ -37,8 +37,13 @@ def gamma_of(kernel: Kernel, width: int) -> float:
     return 1.0 if kernel.name == "chi2" else 1.0 / width
 
 
-def _products(graph: Graph, X: Value, Z: Matrix) -> str:
-    return str(graph.add("MatMul", X.name, graph.constant(Z.T)))
+def _products(graph: Graph, X: Value, Z: Matrix, factor: float = 1.0) -> str:
+    """Return ``factor X Z'``.
+
+    The factor is part of the constant. A product that is multiplied afterwards would be fused by
+    onnxruntime, with the factor in single precision.
+    """
+    return str(graph.add("MatMul", X.name, graph.constant((factor * Z).T)))
 
 
 def _linear(graph: Graph, kernel: Kernel, X: Value, Z: Matrix) -> str:  # noqa: ARG001
@@ -47,7 +52,7 @@ def _linear(graph: Graph, kernel: Kernel, X: Value, Z: Matrix) -> str:  # noqa: 
 
 def _scaled(graph: Graph, kernel: Kernel, X: Value, Z: Matrix) -> str:
     """Return ``gamma X Z' + coef0``."""
-    scaled = graph.add("Mul", _products(graph, X, Z), graph.constant(gamma_of(kernel, X.width)))
+    scaled = _products(graph, X, Z, gamma_of(kernel, X.width))
     return str(graph.add("Add", scaled, graph.constant(float(kernel.coef0))))
 
 
@@ -63,8 +68,8 @@ def _sigmoid(graph: Graph, kernel: Kernel, X: Value, Z: Matrix) -> str:
 def _rbf(graph: Graph, kernel: Kernel, X: Value, Z: Matrix) -> str:
     """Return ``exp(-gamma |x - z|^2)``, with the square of the distance as a sum of products."""
     squares = graph.add("ReduceSum", graph.add("Mul", X.name, X.name), graph.integers([1]))
-    double = graph.add("Mul", _products(graph, X, Z), graph.constant(-2.0))
-    total = graph.add("Add", graph.add("Add", squares, double), graph.constant(_row_squares(Z)))
+    total = graph.add("Add", squares, _products(graph, X, Z, -2.0))
+    total = graph.add("Add", total, graph.constant(_row_squares(Z)))
     distance = graph.add("Max", total, graph.constant(0.0))
     return _exponential(graph, distance, -gamma_of(kernel, X.width))
 

@@ -159,12 +159,12 @@ def _completed(
 def _of_scikit_learn(
     graph: Graph, model: Any, X: Value, wanted: Collection[str]
 ) -> Predictions:
+    scores = scores_of(graph, model, X)
     if "probabilities" in wanted:
         raise ExportError(
             f"the probabilities of {type(model).__name__} have no form in ONNX here. Wrap it in "
             "ThresholdedClassifier(calibration='auto'), or pass outputs=('labels', 'scores')."
         )
-    scores = scores_of(graph, model, X)
     with ignored(UserWarning):  # the sample has no names
         decision = np.asarray(model.predict(np.zeros((1, X.width))))
     classes = np.asarray(model.classes_)
