@@ -22,7 +22,7 @@ PROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
 NOT_USERS = ("dev",)  # extras that are not installed
 REQUIREMENT = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)(\[[\w,]+\])?\s*(?P<bound>.*)$")
 
-SCRIPT = '''
+SCRIPT = """
 import numpy as np
 import eigenlabel as el
 from eigenlabel.persistence import load_model, save_model
@@ -38,7 +38,7 @@ blend = el.MultilabelBlend(["linear", "forest"], cv=3, random_state=0).fit(data.
 found = el.metrics.evaluate(data.Y, blend.decision_function(data.X), blend.predict(data.X))
 assert found["f1_micro"] > 0.5, found
 el.show_versions()
-'''
+"""
 
 
 def lower_bounds(requirements: list[str]) -> list[str]:

@@ -88,7 +88,6 @@ __all__ = [
     "dimensions_path",
     "distributed",
     "experiment",
-    "export",
     "export_onnx",
     "inspection",
     "metrics",

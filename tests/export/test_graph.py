@@ -55,9 +55,8 @@ def test_rows_are_handled_one_by_one(rng):
 
 def test_errors_name_the_part_of_the_model():
     with (
-        pytest.raises(ExportError, match="^step 'a': member 'b': no$"),
+        pytest.raises(ExportError, match=r"^step 'a': member 'b': no$"),
         inside("step 'a'"),
         inside("member 'b'"),
     ):
-
         raise ExportError("no")

@@ -68,7 +68,8 @@ def test_products_and_precomputed_kernels(rng):
     C = rng.standard_normal((9, 3))
     graph = Graph()
     found = evaluate(graph, kernel_product(graph, Kernel("rbf", 2.0), Value("X", 4), Z, C), X)
-    np.testing.assert_allclose(found, pairwise_kernels(X, Z, metric="rbf", gamma=2.0) @ C, rtol=1e-12)
+    expected = pairwise_kernels(X, Z, metric="rbf", gamma=2.0) @ C
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
     graph, K = Graph(), rng.random((5, 9))
     product = kernel_product(graph, Kernel("precomputed"), Value("X", 9), Z, C)
     np.testing.assert_allclose(evaluate(graph, product, K), K @ C, rtol=1e-12)

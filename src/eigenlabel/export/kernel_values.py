@@ -111,9 +111,7 @@ def _by_row(graph: Graph, X: Value, Z: Matrix, term: Callable[[str, str], str]) 
     samples = graph.constant(Z)
 
     def compare(row: str) -> str:
-        return str(
-            graph.add("ReduceSum", term(row, samples), graph.integers([1]), keepdims=0)
-        )
+        return str(graph.add("ReduceSum", term(row, samples), graph.integers([1]), keepdims=0))
 
     return graph.by_row(X, Z.shape[0], compare).name
 

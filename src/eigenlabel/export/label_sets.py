@@ -26,8 +26,9 @@ def decided(graph: Graph, rule: Rule, values: Value, thresholds: Any) -> Value:
         found = graph.add("Or", found, _first(graph, values, cuts, rule.least))
         return _as_labels(graph, found, values.width)
     raise ExportError(
-        f"the rule {rule!r} has no form in ONNX. Pass outputs=('probabilities', 'scores') and apply "
-        "the rule to the probabilities, or fit the model with another threshold, such as 'mixed'."
+        f"the rule {rule!r} has no form in ONNX. Pass outputs=('probabilities', 'scores') and "
+        "apply the rule to the probabilities, or fit the model with another threshold, such as "
+        "'mixed'."
     )
 
 

@@ -86,7 +86,7 @@ def export_onnx(model: Any, path: Any, *, outputs: Sequence[str] | None = None) 
         _notes(fitted, saved, found, X.width),
     )
     graph.onnx.checker.check_model(proto)
-    _compare(graph, proto, fitted, X.width, wanted)
+    _compare(proto, fitted, X.width, wanted)
     with writing(path) as stream:
         stream.write(proto.SerializeToString())
 
@@ -141,9 +141,7 @@ def _name_outputs(graph: Graph, found: Predictions, wanted: list[str]) -> list[A
     return infos
 
 
-def _notes(
-    model: Any, saved: SavedModel | None, found: Predictions, width: int
-) -> dict[str, str]:
+def _notes(model: Any, saved: SavedModel | None, found: Predictions, width: int) -> dict[str, str]:
     """Return the names of columns, and the origin of the file."""
     features: Any = getattr(model, "feature_names_in_", np.arange(width))
     labels = found.codec.classes
@@ -159,7 +157,7 @@ def _notes(
     }
 
 
-def _compare(graph: Graph, proto: Any, model: Any, width: int, wanted: list[str]) -> None:
+def _compare(proto: Any, model: Any, width: int, wanted: list[str]) -> None:
     """Raise ExportError unless the file scores trial samples as the model does."""
     from onnx.reference import ReferenceEvaluator  # noqa: PLC0415 - only the export needs it
 

@@ -81,9 +81,7 @@ def has_probabilities(model: Any) -> bool:
     return hasattr(model, "predict_proba")
 
 
-def _of_own(
-    graph: Graph, model: ScoreClassifier, X: Value, wanted: Collection[str]
-) -> Predictions:
+def _of_own(graph: Graph, model: ScoreClassifier, X: Value, wanted: Collection[str]) -> Predictions:
     rule: Rule = getattr(model, "_rule", Zero())
     thresholds: Any = getattr(model, "thresholds_", 0.0)
     calibration: Calibration | None = getattr(model, "calibration_", None)
@@ -156,9 +154,7 @@ def _completed(
     return replace(found, labels=classes.predicted(codec, scores), label_type=classes.type)
 
 
-def _of_scikit_learn(
-    graph: Graph, model: Any, X: Value, wanted: Collection[str]
-) -> Predictions:
+def _of_scikit_learn(graph: Graph, model: Any, X: Value, wanted: Collection[str]) -> Predictions:
     scores = scores_of(graph, model, X)
     if "probabilities" in wanted:
         raise ExportError(

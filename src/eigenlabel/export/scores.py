@@ -97,7 +97,9 @@ def _view_columns(model: Any, X: Value, name: str) -> Any:
     if layout.columns is None and len(layout.names) == 1 and model.views_[name].width == X.width:
         return slice(None)
     columns = None if layout.columns is None else layout.columns[name]
-    if columns is None or (not isinstance(columns, slice) and np.asarray(columns).dtype.kind in "OU"):
+    if columns is None or (
+        not isinstance(columns, slice) and np.asarray(columns).dtype.kind in "OU"
+    ):
         raise ExportError(
             f"{type(model).__name__} reads several tables, or columns by name. Fit it to one "
             "matrix, with views={'name': slice(start, stop)}."
@@ -184,8 +186,10 @@ def _constant_scores(model: Any, width: int) -> Floats:
         return np.asarray(model.constants_, dtype=float)
     zero = np.zeros((1, width))
     return np.array(
-        [float(np.ravel(e.decision_function(zero))[0]) if is_constant(e) else 0.0
-         for e in model.estimators_]
+        [
+            float(np.ravel(e.decision_function(zero))[0]) if is_constant(e) else 0.0
+            for e in model.estimators_
+        ]
     )
 
 
