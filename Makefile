@@ -6,7 +6,7 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist works
 # Warnings are errors; pages that did not change are not built again.
 SPHINX := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -b html
 
-.PHONY: demo docs docs-quick package test test-all test-random test-machines fuzz lint bench clean
+.PHONY: demo docs docs-quick package wheel-lowest wheel-newest test test-all test-random test-machines fuzz lint bench clean
 
 demo: .venv/demo.stamp
 	$(BIN)/eigenlabel demo
@@ -33,13 +33,21 @@ package: .venv/dev.stamp
 	$(BIN)/python -m build --no-isolation --outdir dist .
 	$(BIN)/twine check --strict dist/*
 
+# The wheel in an empty environment, with the lowest versions that it allows and with the newest.
+# Both need a package index.
+wheel-lowest: package
+	$(BIN)/python tools/try_wheel.py lowest dist/*.whl --extras
+
+wheel-newest: package
+	$(BIN)/python tools/try_wheel.py newest dist/*.whl
+
 # Some minutes on two cores.
 test: lint docs-quick
 	$(PYTEST) -m "not slow"
 
 # Also slow tests, many generated examples, the kernels of another processor, the fuzz campaigns,
-# the site with its examples, and the package.
-test-all: lint docs package
+# the site with its examples, and the package in empty environments.
+test-all: lint docs wheel-lowest wheel-newest
 	$(PYTEST) --hypothesis-profile=many
 	$(BIN)/python tools/test_machines.py --other --threads 1 -m "not slow"
 	$(MAKE) fuzz

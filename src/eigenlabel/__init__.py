@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from eigenlabel.estimators.subspace.classifier import SharedSubspaceClassifier
     from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
     from eigenlabel.estimators.views.kernel_sum import KernelSum
+    from eigenlabel.export.onnx_files import export_onnx
     from eigenlabel.inputs.views import Views
     from eigenlabel.kernels.meka import MEKA
     from eigenlabel.versions import show_versions
@@ -87,6 +88,7 @@ __all__ = [
     "dimensions_path",
     "distributed",
     "experiment",
+    "export_onnx",
     "inspection",
     "metrics",
     "model_selection",
@@ -133,6 +135,7 @@ _PLACES = {  # where each name is; modules are imported when they are first used
     "PLS": "estimators.projection.pls",
     "SharedSubspaceClassifier": "estimators.subspace.classifier",
     "SharedSubspaceClassifierCV": "estimators.subspace.tuned",
+    "export_onnx": "export.onnx_files",
     "KernelSum": "estimators.views.kernel_sum",
     "Views": "inputs.views",
     "MEKA": "kernels.meka",

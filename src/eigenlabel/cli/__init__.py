@@ -3,41 +3,17 @@
 import argparse
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from eigenlabel import __version__
-from eigenlabel.cli import (
-    audit,
-    compare,
-    datasets,
-    demo,
-    explain,
-    fit_and_predict,
-    report,
-    reproduce,
-    tune,
-)
+from eigenlabel.cli.commands import ENTRIES
 from eigenlabel.cli.exit_codes import FAILURES, SUCCESS, exit_code
 from eigenlabel.cli.options import Parser
 
-COMMANDS = (
-    demo.DEMO,
-    fit_and_predict.FIT,
-    tune.TUNE,
-    fit_and_predict.PREDICT,
-    fit_and_predict.EVALUATE,
-    explain.EXPLAIN,
-    audit.AUDIT,
-    compare.COMPARE,
-    reproduce.REPRODUCE,
-    report.REPORT,
-    datasets.DATASETS,
-)
 
-
-def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
-    """Return the parser, with the options of the command that the words call."""
+def make_parser(called: Collection[str | None]) -> argparse.ArgumentParser:
+    """Return the parser, with the options of the commands that are called; others have none."""
     parser = Parser(
         prog="eigenlabel",
         description="Multi-label learning through the subspace that labels share.",
@@ -45,11 +21,11 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"eigenlabel {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    called = next((word for word in words if not word.startswith("-")), None)
-    for command in COMMANDS:
-        own = commands.add_parser(command.name, help=command.help, description=command.description)
-        own.set_defaults(run=command.run)
-        if command.name == called:
+    for entry in ENTRIES:
+        own = commands.add_parser(entry.name, help=entry.help, description=entry.description)
+        if entry.name in called:
+            command = entry.load()
+            own.set_defaults(run=command.run)
             command.add_options(own)
     return parser
 
@@ -63,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     usual, warnings.formatwarning = warnings.formatwarning, _format_warning
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        parsed = _parser(words).parse_args(words)
+        called = next((word for word in words if not word.startswith("-")), None)
+        parsed = make_parser([called]).parse_args(words)
         parsed.run(parsed)
         if sys.stdout is not None:  # it is None after: eigenlabel ... >&-
             sys.stdout.flush()

@@ -149,11 +149,4 @@ def _sections(issues: LabelIssues, seconds: float) -> list[dict[str, Any]]:
     ]
 
 
-AUDIT = Command(
-    "audit",
-    "find the labels of a data file that are likely wrong or missing",
-    "Tune a shared-subspace model, and rank the labels of all samples by how much the held-out "
-    "probabilities and the other labels of the sample contradict them. No label is changed.",
-    _add_options,
-    _audit,
-)
+AUDIT = Command(_add_options, _audit)

@@ -183,12 +183,4 @@ def _print_summary(
         print()
 
 
-COMPARE = Command(
-    "compare",
-    "compare methods on data files, or run a protocol file",
-    "Run methods on splits of data sets, test their differences, and optionally "
-    "write a page. DATA may be one protocol in TOML (docs/guide/experiments.md). A stopped run "
-    "continues where it stopped when the command is repeated.",
-    _add_options,
-    _compare,
-)
+COMPARE = Command(_add_options, _compare)

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from eigenlabel.cli.options import Command, UsageError, choose
+from eigenlabel.cli.options import Command, UsageError, choose, suggest
 from eigenlabel.cli.tables import format_table
 from eigenlabel.datasets import data_folder, fetch, find, known
 from eigenlabel.datasets.registry import Entry, get
@@ -28,7 +28,7 @@ def _add_options(datasets: argparse.ArgumentParser) -> None:
         help="describe a data set",
         description="Describe a data set: source, licence, sizes, defects and files.",
     )
-    info.add_argument("name", metavar="NAME")
+    suggest(info.add_argument("name", metavar="NAME"), known())
     info.add_argument("--check", action="store_true", help="verify the checksums of its files")
 
     fetching = actions.add_parser(
@@ -37,7 +37,7 @@ def _add_options(datasets: argparse.ArgumentParser) -> None:
         description="Download data sets over https, check them, and print the paths of their "
         "files. Existing files are kept, and an interrupted download is continued.",
     )
-    fetching.add_argument("names", metavar="NAME", nargs="*")
+    suggest(fetching.add_argument("names", metavar="NAME", nargs="*"), known())
     fetching.add_argument(
         "--all-for", metavar="TABLE", help="all data sets of a table, such as mddm-table1"
     )
@@ -47,7 +47,7 @@ def _add_options(datasets: argparse.ArgumentParser) -> None:
         help="print the paths of a data set's files",
         description="Print the paths of a data set's files, one per line. Fails if one is missing.",
     )
-    path.add_argument("name", metavar="NAME")
+    suggest(path.add_argument("name", metavar="NAME"), known())
 
 
 def _list(arguments: argparse.Namespace) -> None:
@@ -143,10 +143,4 @@ def _run_action(arguments: argparse.Namespace) -> None:
     actions[arguments.action](arguments)
 
 
-DATASETS = Command(
-    "datasets",
-    "list, describe, download and find known data sets",
-    "Known data sets are stored in the folder EIGENLABEL_DATA, or in the user's cache.",
-    _add_options,
-    _run_action,
-)
+DATASETS = Command(_add_options, _run_action)

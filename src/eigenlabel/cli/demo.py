@@ -223,12 +223,4 @@ def _print_issue(issues: LabelIssues) -> None:
         )
 
 
-DEMO = Command(
-    "demo",
-    "tune a model on Debian's packages and their tags, and write a page that shows it",
-    "Learn the tags of some packages of Debian 12 from their words, dependencies "
-    "and section, predict the tags of packages from other sources, and write a page that "
-    "shows the result. This takes about half a minute.",
-    _add_options,
-    _demo,
-)
+DEMO = Command(_add_options, _demo)

@@ -4,7 +4,6 @@ import argparse
 import os
 import sys
 
-from eigenlabel.cli.messages import describe
 from eigenlabel.cli.options import UsageError
 
 SUCCESS, FAILURE, WRONG_CALL = 0, 1, 2
@@ -22,6 +21,8 @@ def exit_code(error: BaseException, arguments: argparse.Namespace) -> int:
         kept = str(error) or "finished work is kept"
         print(f"eigenlabel: stopped; {kept}", file=sys.stderr)
         return FAILURE
+    from eigenlabel.cli.messages import describe  # noqa: PLC0415 - --help is quick without it
+
     print(f"eigenlabel: {describe(error, arguments)}", file=sys.stderr)
     return WRONG_CALL if isinstance(error, UsageError) else FAILURE
 

@@ -254,11 +254,4 @@ def _page(found: Explanation, sample: Chosen, arguments: argparse.Namespace) -> 
     )
 
 
-EXPLAIN = Command(
-    "explain",
-    "explain the labels that a saved model predicts for a sample",
-    "Print what each feature or training sample adds to the scores of the labels of a sample. The "
-    "contributions add up to the score. A page can show them with the words marked in the text.",
-    _add_options,
-    _explain,
-)
+EXPLAIN = Command(_add_options, _explain)

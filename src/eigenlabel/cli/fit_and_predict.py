@@ -26,6 +26,7 @@ from eigenlabel.cli.options import (
     choose,
     parse_settings,
     positive,
+    suggest,
 )
 from eigenlabel.cli.pages import about, evaluated
 from eigenlabel.cli.predictions import FORMS, write_predictions
@@ -56,12 +57,13 @@ class _ListMethods(argparse.Action):
 def _add_fit_options(fit: argparse.ArgumentParser) -> None:
     add_fitting_options(fit)
     known = "; ".join(f"{name}: {catalogue.METHODS[name].about}" for name in EVERYDAY)
-    fit.add_argument(
+    method = fit.add_argument(
         "--method",
         default="shared-subspace",
         metavar="NAME",
         help=f"{known}; --list-methods lists all (default shared-subspace)",
     )
+    suggest(method, catalogue.METHODS)
     fit.add_argument(
         "--list-methods", action=_ListMethods, nargs=0, help="list all methods and exit"
     )
@@ -279,28 +281,10 @@ def _evaluate(arguments: argparse.Namespace) -> None:
         report.write(report.page(title, sections, about=about(arguments)), arguments.report)
 
 
-FIT = Command(
-    "fit",
-    "fit a method to a data file and save the model",
-    "Fit any method of the catalogue. --set changes its parameters.",
-    _add_fit_options,
-    _fit,
-)
+FIT = Command(_add_fit_options, _fit)
 
 
-PREDICT = Command(
-    "predict",
-    "predict the labels of a data file with a saved model",
-    "Predict the samples in pieces, so that the file may be larger than memory.",
-    _add_predict_options,
-    _predict,
-)
+PREDICT = Command(_add_predict_options, _predict)
 
 
-EVALUATE = Command(
-    "evaluate",
-    "compare a saved model's predictions with the labels of a data file",
-    "Print every metric. docs/guide/judging.md explains their conventions.",
-    _add_evaluate_options,
-    _evaluate,
-)
+EVALUATE = Command(_add_evaluate_options, _evaluate)

@@ -4,19 +4,29 @@ import argparse
 import ast
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from eigenlabel.thresholds import RiskControl
+if TYPE_CHECKING:
+    from eigenlabel.thresholds import RiskControl
 
 
 class Command(NamedTuple):
-    """A command: its texts in the help, the function that adds its options, and the one it runs."""
+    """A command: the function that adds its options, and the one that it runs."""
 
-    name: str
-    help: str
-    description: str
     add_options: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], None]
+
+
+def suggest(action: argparse.Action, words: Iterable[str]) -> None:
+    """Set words that a shell completes for an option or argument that accepts others too."""
+    vars(action)["suggested"] = tuple(words)
+
+
+def suggestions(action: argparse.Action) -> tuple[str, ...]:
+    """Return the words that a shell completes: the choices, or what :func:`suggest` set."""
+    if action.choices is not None:
+        return tuple(map(str, action.choices))
+    return tuple(vars(action).get("suggested", ()))
 
 
 class UsageError(ValueError):
@@ -139,8 +149,10 @@ def seed(text: str) -> int:
     return int(text)
 
 
-def risk(text: str) -> RiskControl:
+def risk(text: str) -> "RiskControl":
     """Return the rule of a bound, such as ``recall=0.9`` or ``precision=0.8,confidence=0.95``."""
+    from eigenlabel.thresholds import RiskControl  # noqa: PLC0415 - --help is quick without it
+
     parts = dict(part.partition("=")[::2] for part in words(text))
     bounds = ("recall", "false_discovery", "precision")
     try:

@@ -58,11 +58,4 @@ def _report_records(arguments: argparse.Namespace) -> None:
     write_page(title, sections, arguments.output, arguments, subtitle)
 
 
-REPORT = Command(
-    "report",
-    "write a page from a folder of records, or from a model and data",
-    "Write a page that shows the records of a comparison, or a saved model on "
-    "labelled data. The page is a single file without external resources.",
-    _add_options,
-    _report,
-)
+REPORT = Command(_add_options, _report)

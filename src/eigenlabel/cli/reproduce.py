@@ -10,7 +10,7 @@ from eigenlabel import report
 from eigenlabel.cli.contests import print_contest
 from eigenlabel.cli.data_files import check_output
 from eigenlabel.cli.experiments import add_running_options, check_failures, get_records
-from eigenlabel.cli.options import Command, UsageError, choose, positive, words
+from eigenlabel.cli.options import Command, UsageError, choose, positive, suggest, words
 from eigenlabel.cli.pages import comparison_sections, write_page
 from eigenlabel.cli.tables import format_note, format_table
 from eigenlabel.datasets.files.atomic import writing
@@ -43,7 +43,8 @@ DISTANT = {
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("table", metavar="TABLE", nargs="?", help="such as mlls-table3")
+    table = parser.add_argument("table", metavar="TABLE", nargs="?", help="such as mlls-table3")
+    suggest(table, [*TABLES, *FIGURES, *CONTESTS])
     parser.add_argument("--list", action="store_true", help="list all tables and figures")
     parser.add_argument(
         "--ledger",
@@ -256,11 +257,4 @@ def _number(value: float | None, std: float | None = None) -> str:
     return text if std is None else f"{text} ± {std:.4f}"
 
 
-REPRODUCE = Command(
-    "reproduce",
-    "run a table of a paper again, and print the paper's numbers, ours and the difference",
-    "Data sets are searched in the folder EIGENLABEL_DATA, or in the cache. "
-    "'eigenlabel datasets fetch --all-for TABLE' downloads those that are available.",
-    _add_options,
-    _reproduce,
-)
+REPRODUCE = Command(_add_options, _reproduce)

@@ -223,13 +223,4 @@ def _samples_used(saved: SavedModel, data: Dataset) -> Dataset:
     return data.subset(samples=np.setdiff1d(np.arange(data.X.shape[0]), aside))
 
 
-TUNE = Command(
-    "tune",
-    "tune a model or a blend of models on a data file, and optionally write a page",
-    "Tune on held-out scores, and fit the best model with its thresholds. By default this is one "
-    "shared-subspace model: the score of every alpha, beta and dimension of a grid is exact. "
-    "--effort good blends several kinds of models, which is slower and better. A page can show "
-    "the scores and the labels.",
-    _add_options,
-    _tune,
-)
+TUNE = Command(_add_options, _tune)

@@ -96,8 +96,13 @@ def takes_weights(scorer: Any) -> bool:
 
 
 def sample_weights(sample_weight: Any, X: Any) -> Floats:
-    """Return sample weights as an array; raise ValueError if one is negative or not finite."""
+    """Return sample weights as an array; raise ValueError if one is negative or not finite.
+
+    ValueError is also raised if all of them are zero, which scikit-learn accepts before 1.7.
+    """
     checked = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if not checked.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
     return np.asarray(checked)
 
 
