@@ -35,6 +35,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "eigenlabel_site",
+    "results_in_pages",
 ]
 root_doc = "index"
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -103,6 +104,7 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib", "eigenlabel_site.reset_figures"),
     "image_scrapers": ("matplotlib",),
     "matplotlib_animations": False,
+    "thumbnail_size": (480, 320),
     "copyfile_regex": r".*\.css",
 }
 
