@@ -34,6 +34,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "chooser",
     "eigenlabel_site",
     "results_in_pages",
 ]
