@@ -28,6 +28,9 @@ def main() -> int:
         parser.error(f"no bench_{unknown[0]}.py; there are: {', '.join(scripts)}")
     for name in wanted:
         print(f"== {scripts[name].name}", flush=True)
+        if given.quick and "--quick" not in scripts[name].read_text():
+            print("has no short run", flush=True)
+            continue
         command = [sys.executable, str(scripts[name]), *(["--quick"] if given.quick else [])]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         print(done.stdout, flush=True)

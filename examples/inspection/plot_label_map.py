@@ -52,8 +52,8 @@ for k in range(5):
 
 # %%
 # How much of what can be predicted do they hold? The eigenvalues fall quickly. The axes of the
-# map state the share of each one: the first two hold about a third of the sum, so a map is a
-# beginning and not the whole.
+# map state the share of each one. The first two hold a little more than a third of the sum, so one
+# map is a beginning and not the whole.
 
 figure, ax = plt.subplots(figsize=(7, 3))
 ax.bar(range(1, 11), model.eigenvalues_[:10], color="tab:blue")

@@ -2,9 +2,9 @@
 A stream that learns and forgets
 ================================
 
-Messages arrive all day, and their labels arrive a little later. The model should learn from
-each batch without starting again. In the evening someone asks to have her data removed: the
-model must forget them, exactly, as if they had never been there.
+Messages arrive all day, and their labels arrive a little later. The model should learn from each
+batch without starting again. In the evening it turns out that some batches were wrong: the model
+must forget them, exactly, as if they had never been there.
 """
 
 # %%

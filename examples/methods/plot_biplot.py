@@ -4,8 +4,8 @@ A biplot of categories
 
 A questionnaire has answers in words, not numbers: how people travel, where they live, what they
 watch. Homogeneity analysis (also called multiple correspondence analysis) places people and
-answers in one picture, so that everybody is near the answers that he gave. Nothing is
-predicted; it is a way to look.
+answers in one picture, so that people are near the answers that they gave. Nothing is predicted; it
+is a way to look.
 """
 
 # %%
@@ -59,7 +59,7 @@ ax.set_title("People (dots) and their answers (triangles)")
 plt.show()
 
 # %%
-# A new person is placed by her answers, and her neighbours show what she might like.
+# A new person is placed by the answers, and the neighbours show what this person might like.
 
 new = pd.DataFrame(
     [{"news": "paper", "music": "concert hall", "travel": "car", "home": "farm", "work": "retired"}]
