@@ -11,18 +11,29 @@ FIGURE = re.compile(
 )
 
 
+def write_tables(name: str, text: str, folder: Path) -> list[str]:
+    """Write the tables of a text as NAME.csv, NAME-2.csv, ...; return the names of the files.
+
+    Files of an earlier run are removed. Tables with the same header become one file.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in (*folder.glob(f"{name}.csv"), *folder.glob(f"{name}-[0-9]*.csv")):
+        old.unlink()
+    files = []
+    for k, (header, rows) in enumerate(_tables(text).items(), start=1):
+        file = f"{name}.csv" if k == 1 else f"{name}-{k}.csv"
+        (folder / file).write_text(_csv(header, rows))
+        files.append(file)
+    return files
+
+
 def write_parts(text: str, folder: Path) -> None:
     """Write the tables below each heading of a text, and a list of them with their notes."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = ["# The papers' tables and ours", "", "Written by `make bench`; do not edit.", ""]
     for part in text.split("### ")[1:]:
         name, _, body = part.partition("\n")
-        groups = _tables(body)
-        files = []
-        for k, (header, rows) in enumerate(groups.items(), start=1):
-            file = f"{name}.csv" if k == 1 else f"{name}-{k}.csv"
-            (folder / file).write_text(_csv(header, rows))
-            files.append(file)
+        files = write_tables(name, body, folder)
         title = next(line for line in body.splitlines() if line.strip())
         notes = [line for line in body.splitlines() if line.startswith(("- note", "- missing"))]
         lines += [f"## {name}", "", title, "", "Files: " + ", ".join(files) + ".", "", *notes, ""]

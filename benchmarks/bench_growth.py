@@ -3,7 +3,7 @@
 Each curve changes one size and keeps the other two. Slopes are fitted to the larger half of its
 points on logarithmic axes. The limit is the time that the operations of the largest part need at
 the rate of a matrix product, or its bytes at the rate of a copy, both measured first, whichever is
-longer. Processor time of one thread, medians. Results: results/growth.csv and results/growth.svg.
+longer. Processor time of one thread, medians. Results: results/growth.csv.
 """
 
 import argparse
@@ -17,10 +17,9 @@ from _common import finish
 from _rows import RESULTS
 from bench_shapes import SHIFTS, planted
 from eigenlabel import SharedSubspaceClassifier, SharedSubspaceClassifierCV
-from eigenlabel.drawing.axes import import_pyplot
 
 FOLDS, POINTS, REPEATS = 5, 39, 3
-KINDS = {"tuned fit": "C0", "one fit": "C1", "predict": "C2"}
+KINDS = ("tuned fit", "one fit", "predict")
 SIZES = {"n": 2000, "d": 200, "m": 20}
 PATHS = {
     "n": [500, 1000, 2000, 4000, 8000, 16_000, 32_000],
@@ -71,29 +70,9 @@ def slope(sizes, times):
     return float(np.polyfit(np.log(sizes[half:]), np.log(times[half:]), 1)[0])
 
 
-def draw(rows, slopes):
-    plt = import_pyplot("This benchmark")
-    figure, axes = plt.subplots(1, 3, figsize=(12, 4), sharey=True, layout="constrained")
-    for ax, size in zip(axes, PATHS, strict=True):
-        some = [row for row in rows if row["size"] == size]
-        x = [row[size] for row in some]
-        for kind, color in zip(
-            ("tuned fit", "one fit", "predict"), ("C0", "C1", "C2"), strict=True
-        ):
-            label = f"{kind}, slope {slopes[size, kind]:.2f}"
-            ax.loglog(x, [row[kind] for row in some], "o-", color=color, label=label)
-            ax.loglog(x, [row[f"limit of {kind}"] for row in some], ":", color=color)
-        rest = ", ".join(f"{value:,} {WORDS[k]}" for k, value in SIZES.items() if k != size)
-        ax.set(xlabel=WORDS[size], title=rest)
-        ax.legend(fontsize=8)
-    axes[0].set_ylabel("seconds (dotted: limit of the machine)")
-    figure.savefig(RESULTS / "growth.svg", metadata={"Date": None})
-    plt.close(figure)
-
-
 def main(quick):
     flops, bandwidth = rates()
-    kinds = list(KINDS)
+    kinds = KINDS
     rows, slopes = [], {}
     for size, path in PATHS.items():
         for value in path[:-2] if quick else path:
@@ -113,14 +92,12 @@ def main(quick):
     worst = {kind: max(r[kind] / r[f"limit of {kind}"] for r in rows[-3:]) for kind in kinds}
     times = ", ".join(f"{kind} {value:.1f}" for kind, value in worst.items())
     lines += ["", f"Times the limit at the largest numbers of labels, at most: {times}."]
-    lines += ["", "![Seconds against samples, features and labels](../results/growth.svg)"]
     if not quick:
         RESULTS.mkdir(exist_ok=True)
         with (RESULTS / "growth.csv").open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
-        draw(rows, slopes)
     figures = {f"{kind}, {WORDS[s]}": round(slopes[s, kind], 2) for s in PATHS for kind in kinds}
     figures |= {"GFLOP/s": round(flops / 1e9, 1), "GB/s": round(bandwidth / 1e9, 1)}
     finish("growth", figures, lines)

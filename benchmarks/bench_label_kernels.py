@@ -57,7 +57,9 @@ def main(quick):
         }
         adjusted = dict(zip(pairs, holm([p.wilcoxon for p in pairs.values()]), strict=True))
         lines += [
-            f"| {metric} | mean | won / tied / lost against {BASE} | p | p (Holm) |",
+            metric,
+            "",
+            f"| label matrix | mean | won / tied / lost against {BASE} | p | p (Holm) |",
             "|---|---|---|---|---|",
             f"| {BASE} | {values[BASE].mean():.4f} | | | |",
         ]

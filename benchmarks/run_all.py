@@ -1,76 +1,57 @@
-"""Run every benchmark; rewrite docs/benchmarks.md and the files of results/."""
+"""Run every benchmark and write its figures and tables to results/benchmarks.
+
+NAME.json has the figures of ``bench_NAME.py``, NAME.csv, NAME-2.csv, ... have the tables that it
+prints. The page docs/benchmarks.md is prose that draws and quotes these files, so it is up to date
+as soon as the site is built again.
+"""
 
 import argparse
-import os
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
-from _tables import write_parts
+from _tables import write_parts, write_tables
 
 HERE = Path(__file__).resolve().parent
-DOCS = HERE.parent / "docs"
-RESULTS = HERE.parent / "results" / "benchmarks"
-HEAD = """# Benchmarks
-
-Written by `make bench` on {cores} cores; do not edit. Each part is one script of `benchmarks/`,
-which prints the same table and a closing `RESULT` line; these lines are in `results/benchmarks`.
-`python benchmarks/run_all.py --only readers,speed` renews parts alone. Not run yet: {missing}.
-"""
+RESULTS = HERE.parent / "results"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--quick", action="store_true", help="short runs; the docs stay as they are"
-    )
-    parser.add_argument("--only", metavar="A,B,...", help="these parts, such as readers,speed")
+    parser.add_argument("--quick", action="store_true", help="short runs; nothing is written")
+    parser.add_argument("--only", metavar="A,B,...", help="these benchmarks, such as readers,speed")
     given = parser.parse_args()
-    quick = given.quick
-    scripts = {script.stem: script for script in sorted(HERE.glob("bench_*.py"))}
-    wanted = [f"bench_{name}" for name in given.only.split(",")] if given.only else list(scripts)
+    scripts = {script.stem[6:]: script for script in sorted(HERE.glob("bench_*.py"))}
+    wanted = given.only.split(",") if given.only else list(scripts)
     unknown = [name for name in wanted if name not in scripts]
     if unknown:
-        parser.error(f"no {unknown[0]}.py; there are: {', '.join(scripts)}")
-    parts = _parts(DOCS / "benchmarks.md")
-    for script in (scripts[name] for name in wanted):
-        print(f"== {script.name}", flush=True)
-        command = [sys.executable, str(script), *(["--quick"] if quick else [])]
+        parser.error(f"no bench_{unknown[0]}.py; there are: {', '.join(scripts)}")
+    for name in wanted:
+        print(f"== {scripts[name].name}", flush=True)
+        if given.quick and "--quick" not in scripts[name].read_text():
+            print("has no short run", flush=True)
+            continue
+        command = [sys.executable, str(scripts[name]), *(["--quick"] if given.quick else [])]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         print(done.stdout, flush=True)
         if done.returncode:
-            print(f"{script.name} failed with exit code {done.returncode}", file=sys.stderr)
+            print(f"{name} failed with exit code {done.returncode}", file=sys.stderr)
             return 1
-        table, _, result = done.stdout.rpartition("RESULT ")
-        first = script.read_text().split('"""')[1].strip()
-        if not quick:
-            RESULTS.mkdir(parents=True, exist_ok=True)
-            (RESULTS / f"{script.stem[6:]}.json").write_text(result.strip() + "\n")
-        if script.stem == "bench_reproduction":
-            if not quick:
-                write_parts(table, HERE.parent / "results" / "papers")
-            table = "The pages of the [papers](papers/index.md) draw and link the tables."
-        parts[script.stem] = f"{first}\n\n{table.strip()}"
-    if not quick:
-        _write(
-            DOCS / "benchmarks.md",
-            {name: parts[name] for name in scripts if name in parts},
-            scripts,
-        )
+        if not given.quick:
+            _keep(name, done.stdout)
     return 0
 
 
-def _parts(path: Path) -> dict[str, str]:
-    """Return the parts of the page as it is, by script."""
-    found = (part.partition("\n") for part in path.read_text().split("\n## ")[1:])
-    return {name: text.strip() for name, _, text in found}
-
-
-def _write(path: Path, parts: dict[str, str], scripts: Iterable[str]) -> None:
-    missing = ", ".join(name for name in scripts if name not in parts) or "none"
-    head = HEAD.format(cores=os.cpu_count(), missing=missing)
-    path.write_text(head + "".join(f"\n## {name}\n\n{text}\n" for name, text in parts.items()))
+def _keep(name: str, printed: str) -> None:
+    """Write the tables and the closing RESULT line of a benchmark."""
+    tables, _, result = printed.rpartition("RESULT ")
+    folder = RESULTS / "benchmarks"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.json").write_text(result.strip() + "\n")
+    if name == "reproduction":
+        write_parts(tables, RESULTS / "papers")
+    else:
+        write_tables(name, tables, folder)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,9 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "chooser",
     "eigenlabel_site",
+    "results_in_pages",
 ]
 root_doc = "index"
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -103,6 +105,7 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib", "eigenlabel_site.reset_figures"),
     "image_scrapers": ("matplotlib",),
     "matplotlib_animations": False,
+    "thumbnail_size": (480, 320),
     "copyfile_regex": r".*\.css",
 }
 

@@ -19,7 +19,7 @@ PAGES = [
     *(page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts),
 ]
 PROSE = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("[gp]*/*.md")]
-PROSE = sorted(page for page in PROSE if page.stem not in {"benchmarks", "changes", "contest"})
+PROSE = sorted(page for page in PROSE if page.stem not in {"changes", "contest"})
 
 
 def listed_names():

@@ -2,9 +2,9 @@
 What a threshold trades
 =======================
 
-Your model gives each label a score. Below some score a label is not assigned, and where you cut
-decides between two kinds of mistakes: labels that are missing and labels that are wrong. This
-example draws the trade and compares the rules of the package on new samples.
+Your model computes a score for each label, and a label is assigned if its score is above a
+threshold. A low threshold assigns wrong labels, a high one misses true labels. This example draws
+the trade and compares the rules of the package on new samples.
 """
 
 # %%
@@ -26,10 +26,11 @@ X_new, Y_new = weigh.transform(data.X[test]), data.Y[test].toarray()
 model = el.SharedSubspaceClassifierCV().fit(X, Y)
 
 # %%
-# For one label: a low threshold finds nearly all packages of the tag (recall) but many others
-# too (precision). F1 is high where both are. The zero of least squares is far from the best
-# place for a tag that few packages have, and the fitted threshold is close to it. All curves
-# are those of *held-out* scores, that is, of models that have not seen the sample.
+# One label first. With a low threshold, nearly all packages of the tag are found (recall is high),
+# but many others too (precision is low). F1 is high only if both are. For a rare tag, such as the
+# one on the right, zero is far from the best threshold. The fitted threshold, the vertical line, is
+# close to the best one. All curves are those of *held-out* scores: the model that computed a score
+# has not seen the sample.
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 4))
 for ax, label in zip(axes, ("role::program", "works-with::audio"), strict=True):
@@ -39,8 +40,8 @@ for ax, label in zip(axes, ("role::program", "works-with::audio"), strict=True):
 plt.show()
 
 # %%
-# For all labels: each rule places the thresholds by another aim. We fit every rule to the same
-# held-out scores and look at new packages. Macro F1 is the mean over tags, so rare tags count
+# Now all labels. Each rule has another aim when it places the thresholds. We fit every rule to the
+# same held-out scores and look at new packages. Macro F1 is the mean over tags, so rare tags count
 # as much as frequent ones; micro F1 counts every decision once.
 
 rules = ["zero", "proportional", "global", "f1", "fbr", "mixed"]

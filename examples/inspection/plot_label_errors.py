@@ -2,9 +2,9 @@
 Finding labels that are wrong
 =============================
 
-People tag thousands of packages, and forget tags, or tick the wrong box. Before you train on
-such labels, or publish a score, you want to know which of them to check first. We plant errors
-into clean labels, to see how many of them are found.
+People tag thousands of packages, and forget tags, or tick the wrong box. Before you train on such
+labels, or publish a score, you want to know which of them to check first. We plant errors into
+clean labels, to see how many of them are found.
 """
 
 # %%
@@ -41,10 +41,10 @@ issues = find_label_issues(Y, P, label_names=data.label_names, sample_names=data
 print(issues)
 
 # %%
-# A checker reads the list from the top. How many errors does she find after 100, 300, 1,000
-# cells? Two simpler orders for comparison: the largest difference between the label and its
-# probability, and chance. Debian's own labels are not perfect, so that some of the "false
-# alarms" are real errors that were in the data before.
+# Somebody checks the list from the top. How many errors are found after 100, 300 or 1,000 cells?
+# Two simpler orders serve for comparison: the largest difference between a label and its
+# probability, and chance. Debian's own labels are not perfect, so some of the "false alarms" are
+# real errors that were in the data before.
 
 order = np.ravel_multi_index((issues.samples, issues.labels), Y.shape)
 plain = np.argsort(-np.abs(Y - P), axis=None, kind="stable")

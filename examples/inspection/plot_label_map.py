@@ -2,7 +2,7 @@
 A map of the labels
 ===================
 
-Fifty tags are too many to compare in pairs. Which of them are predicted by the same features,
+Forty tags are too many to compare in pairs. Which of them are predicted by the same features,
 and which have nothing in common? The *eigenlabels* of a fitted model answer this in one
 picture.
 """
@@ -19,7 +19,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 import eigenlabel as el
 from eigenlabel.inspection import LabelMapDisplay
 
-data = el.datasets.load_debtags(min_positives=250)
+data = el.datasets.load_debtags(min_positives=400)
 train = data.splits["by source"][0][::8]
 X = TfidfTransformer(sublinear_tf=True).fit_transform(data.X[train])
 Y = data.Y[train]
@@ -27,9 +27,14 @@ model = el.SharedSubspaceClassifierCV(n_components=10).fit(X, Y)
 print("eigenlabels:", model.eigenlabels_.shape, "(labels, dimensions)")
 
 # %%
-# Each dot is a tag, as large as the tag is frequent. Tags in the same direction from the middle
-# are predicted together; tags in opposite directions exclude each other; tags near the middle
-# are not described by these two dimensions. Colours are the facets of Debian's tags.
+# Each dot is a tag, as large as the tag is frequent. Read the map from its middle, the point
+# (0, 0):
+#
+# * tags in the same direction are predicted together;
+# * tags in opposite directions exclude each other;
+# * tags near the middle are not described by these two eigenlabels.
+#
+# The colours are the facets of Debian's tags, the part before the two colons.
 
 figure, ax = plt.subplots(figsize=(10, 8))
 LabelMapDisplay.from_estimator(model, Y, label_names=data.label_names, ax=ax)
@@ -47,8 +52,8 @@ for k in range(5):
 
 # %%
 # How much of what can be predicted do they hold? The eigenvalues fall quickly. The axes of the
-# map state the share of each one: the first two hold about a third of the sum, so a map is a
-# beginning and not the whole.
+# map state the share of each one. The first two hold a little more than a third of the sum, so one
+# map is a beginning and not the whole.
 
 figure, ax = plt.subplots(figsize=(7, 3))
 ax.bar(range(1, 11), model.eigenvalues_[:10], color="tab:blue")

@@ -36,8 +36,8 @@ model = el.distributed.fit(el.SharedSubspaceClassifier(n_components=5), X, Y)
 here = el.SharedSubspaceClassifier(n_components=5).fit(data.X, data.Y)
 print("largest difference of the weights:", f"{np.abs(model.coef_ - here.coef_).max():.1e}")
 
-probabilities = el.distributed.decision_function(model, X)
-print(type(probabilities).__name__, probabilities.shape, "computed block by block")
+scores = el.distributed.decision_function(model, X)
+print(type(scores).__name__, scores.shape, "computed block by block")
 
 # %%
 # What travels does not depend on the number of samples: one set of sums for each partition, of
@@ -47,14 +47,21 @@ print(type(probabilities).__name__, probabilities.shape, "computed block by bloc
 samples = np.logspace(3, 8, 50)
 d, m = 100, 30
 figure, ax = plt.subplots(figsize=(8, 4.5))
-ax.loglog(samples, 8 * samples * (d + m) / 2**20, label="the samples")
+ax.loglog(samples, 8 * samples * (d + m) / 2**20)
 for partitions in (10, 100, 400):
     size = 8 * partitions * d * (d + m) / 2**20
     ax.axhline(size, ls="--", lw=1, color="tab:green")
     text = f"sums of {partitions} partitions"
     ax.text(1e8, size * 1.15, text, color="tab:green", ha="right")
+ax.annotate(
+    "the samples themselves",
+    (1e6, 8e6 * (d + m) / 2**20),
+    xytext=(-8, 8),
+    ha="right",
+    textcoords="offset points",
+    color="tab:blue",
+)
 ax.set(xlabel="samples", ylabel="MiB that travel")
-ax.legend(frameon=False)
 ax.set_title("Sums are small, whatever the number of samples")
 plt.show()
 

@@ -4,8 +4,8 @@ A biplot of categories
 
 A questionnaire has answers in words, not numbers: how people travel, where they live, what they
 watch. Homogeneity analysis (also called multiple correspondence analysis) places people and
-answers in one picture, so that everybody is near the answers that he gave. Nothing is
-predicted; it is a way to look.
+answers in one picture, so that people are near the answers that they gave. Nothing is predicted; it
+is a way to look.
 """
 
 # %%
@@ -32,9 +32,9 @@ def answer(lean: np.ndarray, words: list[str], noise: float = 0.8) -> np.ndarray
 survey = pd.DataFrame(
     {
         "news": answer(age, ["feed", "radio", "paper"]),
-        "music": answer(age, ["stream", "disc", "concert hall"]),
+        "music": answer(age, ["stream", "disc", "concert hall"], noise=1.0),
         "travel": answer(-city, ["underground", "bicycle", "car"]),
-        "home": answer(-city, ["flat", "house", "farm"]),
+        "home": answer(-city, ["flat", "house", "farm"], noise=1.0),
         "work": answer(age - 0.6 * city, ["study", "office", "workshop", "retired"]),
     }
 )
@@ -50,10 +50,16 @@ print("share of agreement in each dimension:", np.round(model.eigenvalues_, 2))
 
 figure, ax = plt.subplots(figsize=(9, 7))
 model.biplot(ax=ax)
+for text in ax.texts:  # names on the left of their triangles, so that none overlap
+    if text.get_text() in {*survey["music"], *survey["home"], "office"}:
+        text.set_horizontalalignment("right")
+        text.xyann = (-6, -4)
+ax.set(xlabel="first dimension", ylabel="second dimension")
+ax.set_title("People (dots) and their answers (triangles)")
 plt.show()
 
 # %%
-# A new person is placed by her answers, and her neighbours show what she might like.
+# A new person is placed by the answers, and the neighbours show what this person might like.
 
 new = pd.DataFrame(
     [{"news": "paper", "music": "concert hall", "travel": "car", "home": "farm", "work": "retired"}]

@@ -2,7 +2,7 @@
 Labels that nobody looked at
 ============================
 
-Ten experts tag your samples, each for the topics that he knows. Where nobody looked, the label
+Ten experts tag your samples, each of them for a few topics. Where nobody looked, the label
 is neither yes nor no. Calling it "no" teaches the model that these samples are examples against
 the label. Writing NaN tells it the truth.
 """

@@ -46,8 +46,8 @@ print({name: round(value, 3) for name, value in alone.items()}, "together:", rou
 
 # %%
 # Now views are lost at random, in training and in the new packages: each of "words" and
-# "depends" in a share of the samples. Two ways to go on: fill the gaps with zeros, or tell the
-# model by NaN.
+# "depends" in a share of the samples. There are two ways to go on: fill the gaps with zeros, or
+# write NaN.
 
 rng = np.random.default_rng(0)
 
@@ -68,10 +68,10 @@ def draw(n: int, share: float) -> dict:
 
 
 shares = [0.0, 0.2, 0.4, 0.6]
-curves = {"told by NaN": [], "filled with zeros": []}
+curves = {"written as NaN": [], "filled with zeros": []}
 for share in shares:
     lost, lost_new = draw(len(train), share), draw(len(test), share)
-    for name, value in (("told by NaN", np.nan), ("filled with zeros", 0.0)):
+    for name, value in (("written as NaN", np.nan), ("filled with zeros", 0.0)):
         curves[name].append(score(lose(tables, lost, value), lose(new, lost_new, value)))
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2))
@@ -84,3 +84,8 @@ right.set(xlabel="share of samples that lack a view", title="Views that are miss
 right.set_ylim(0.35, 0.5)
 right.legend(frameon=False)
 plt.show()
+
+# %%
+# All views together are better than any of them alone. Where views are missing, NaN is better than
+# zeros, because a row of zeros claims to be a description. A whole view may also be absent from the
+# new samples.

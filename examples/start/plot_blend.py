@@ -33,7 +33,9 @@ blend = el.MultilabelBlend(random_state=0).fit(X[train], Y[train])
 print(blend.leaderboard_)
 
 # %%
-# How good are the members alone, on new samples? Each one is a fitted model.
+# How good are the members alone, on new samples? Each one is a fitted model. We compare them by
+# AUC: the probability that a sample with the label has a higher score than one without it, where
+# 0.5 is chance.
 
 figures = {}
 for name, member in [*blend.members_.items(), ("blend", blend)]:
