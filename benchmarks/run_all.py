@@ -7,8 +7,6 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from _tables import write_parts
-
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parent / "docs"
 RESULTS = HERE.parent / "results" / "benchmarks"
@@ -47,10 +45,6 @@ def main() -> int:
         if not quick:
             RESULTS.mkdir(parents=True, exist_ok=True)
             (RESULTS / f"{script.stem[6:]}.json").write_text(result.strip() + "\n")
-        if script.stem == "bench_reproduction":
-            if not quick:
-                write_parts(table, HERE.parent / "results" / "papers")
-            table = "The pages of the [papers](papers/index.md) draw and link the tables."
         parts[script.stem] = f"{first}\n\n{table.strip()}"
     if not quick:
         _write(

@@ -146,7 +146,7 @@ def test_methods_that_no_t_test_separates_from_the_best_are_marked():
     records = [
         {
             **{"key": "k", "data": d.name, "method": name, "split": 0},
-            "metrics": {m: 0.5 for m in table.recorded}
+            "metrics": dict.fromkeys(table.recorded, 0.5)
             | {"hamming_loss": level + noise[k, j], "f1_macro": level + noise[k, j]},
         }
         for k, (name, level) in enumerate(zip(names, levels.values(), strict=True))

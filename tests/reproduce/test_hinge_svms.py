@@ -57,7 +57,7 @@ def test_models_along_c_are_those_of_single_fits(data):
     along = HingeSVMs(tol=TIGHT).fit_along(X, data.Y[:50, 1], candidates)
     for model, one in zip(along, candidates, strict=True):
         alone = SVC(kernel="linear", tol=TIGHT, **one).fit(X, data.Y[:50, 1])
-        assert model.C == one["C"]
+        assert one["C"] == model.C
         # Separable samples: LIBSVM's own tolerance decides between equal solutions.
         np.testing.assert_allclose(
             model.decision_function(X_new), alone.decision_function(X_new), atol=1e-7

@@ -169,7 +169,7 @@ def _print_list(form: str) -> None:
 
 
 def _print_ledger(form: str) -> None:
-    header = ("paper", "kind", "item", "what", "place", "state", "reason")
+    header = ("paper", "kind", "item", "what", "place", "state", "reason", "runs")
     rows = [(e.paper, e.kind, e.item, e.what, " ".join(e.places), *e[5:]) for e in read_ledger()]
     print(format_table(header, rows, form))
 

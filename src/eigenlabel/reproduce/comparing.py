@@ -185,12 +185,12 @@ def _beyond(table: Table, records: Records) -> list[Row]:
 
 def _units(
     table: Table, dataset: str, metric: str, method: str, records: Records
-) -> dict[str, float]:
-    """Return the figures that a paired test compares, by data set and split."""
-    found = collect(records, metric)
+) -> dict[int, float]:
+    """Return the figures that a paired test compares, numbered by data set and split."""
+    found, n_splits = collect(records, metric), table.splits.n_splits
     return {
-        f"{data.name} {split}": value
-        for data in table.data[dataset]
+        k * n_splits + split: value
+        for k, data in enumerate(table.data[dataset])
         for split, value in found.get(data.name, {}).get(method, {}).items()
     }
 

@@ -1,6 +1,5 @@
 """SVMs with the hinge loss for all labels, which share one kernel matrix."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.sklearn_private import fit_libsvm
+from eigenlabel.inputs.warning import warn
 from eigenlabel.linalg._types import Floats
 
 INSIDE = 1 - 1e-9  # dual coefficients below this share of C are not at the bound
@@ -125,11 +125,10 @@ class HingeSVMs(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.kernel == "linear":
             self.coef_ = (X.T @ self.dual_coef_).T
         if stopped:
-            warnings.warn(
+            warn(
                 f"LIBSVM stopped after max_iter = {self.max_iter} iterations for {stopped} of "
                 f"{len(self.intercept_)} labels.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def decision_function(self, X: Any) -> Floats:

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from eigenlabel.datasets import DataError
@@ -44,26 +44,17 @@ def write_csv(records: Iterable[Mapping[str, Any]], path: Any) -> int:
     rows = [record for record in records if "error" not in record]
     found = {name for record in rows for name in record["metrics"]}
     metrics = [name for name in ALL_METRICS if name in found]
-    with writing(path) as binary:
-        binary.write(_line((*BEFORE, *metrics, *AFTER, *VERSIONS, "key")))
+    with writing(path, encoding="utf-8") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow((*BEFORE, *metrics, *AFTER, *VERSIONS, "key"))
         for record in rows:
             cells: list[Any] = [record.get(name, "") for name in BEFORE]
             cells += [_shorten(record["metrics"].get(name)) for name in metrics]
             cells += [record["seconds"]["fit"], record.get("cpu_seconds", "")]
             cells.append(json.dumps(record.get("parameters", {}), sort_keys=True))
             cells += [record["versions"].get(name, "") for name in VERSIONS]
-            binary.write(_line([*cells, record["key"]]))
+            writer.writerow([*cells, record["key"]])
     return len(rows)
-
-
-class _Lines(list[str]):
-    write = list.append
-
-
-def _line(cells: Sequence[Any]) -> bytes:
-    lines = _Lines()
-    csv.writer(lines, lineterminator="\n").writerow(cells)  # type: ignore[arg-type]
-    return lines[0].encode()
 
 
 def _shorten(value: float | None) -> str:

@@ -129,8 +129,8 @@ PAPER = Paper(
             **RUN,
             notes=(
                 BUSINESS,
-                "auc_micro is the micro-averaged AUC of scores; auc_micro_of_sets is that of decided "
-                "label sets, to which the paper's figures of MtSDA are nearest.",
+                "auc_micro is the micro-averaged AUC of scores; auc_micro_of_sets is that of "
+                "decided label sets, to which the paper's figures of MtSDA are nearest.",
             ),
         ),
         unavailable(
