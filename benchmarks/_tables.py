@@ -27,19 +27,6 @@ def write_tables(name: str, text: str, folder: Path) -> list[str]:
     return files
 
 
-def write_parts(text: str, folder: Path) -> None:
-    """Write the tables below each heading of a text, and a list of them with their notes."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lines = ["# The papers' tables and ours", "", "Written by `make bench`; do not edit.", ""]
-    for part in text.split("### ")[1:]:
-        name, _, body = part.partition("\n")
-        files = write_tables(name, body, folder)
-        title = next(line for line in body.splitlines() if line.strip())
-        notes = [line for line in body.splitlines() if line.startswith(("- note", "- missing"))]
-        lines += [f"## {name}", "", title, "", "Files: " + ", ".join(files) + ".", "", *notes, ""]
-    (folder / "README.md").write_text("\n".join(lines))
-
-
 def _tables(body: str) -> dict[tuple[str, ...], list[list[str]]]:
     """Return the rows of all tables by their header; each row starts with the line before it."""
     found: dict[tuple[str, ...], list[list[str]]] = {}

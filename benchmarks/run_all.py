@@ -10,10 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from _tables import write_parts, write_tables
+from _tables import write_tables
 
 HERE = Path(__file__).resolve().parent
-RESULTS = HERE.parent / "results"
 
 
 def main() -> int:
@@ -45,13 +44,10 @@ def main() -> int:
 def _keep(name: str, printed: str) -> None:
     """Write the tables and the closing RESULT line of a benchmark."""
     tables, _, result = printed.rpartition("RESULT ")
-    folder = RESULTS / "benchmarks"
+    folder = HERE.parent / "results" / "benchmarks"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.json").write_text(result.strip() + "\n")
-    if name == "reproduction":
-        write_parts(tables, RESULTS / "papers")
-    else:
-        write_tables(name, tables, folder)
+    write_tables(name, tables, folder)
 
 
 if __name__ == "__main__":

@@ -1,23 +1,31 @@
-"""Seconds of one fit and of a tuned fit (Figures 1 and 2 of Ji et al. 2010)."""
-
-import csv
-from pathlib import Path
+"""Processor seconds of a fit by the number of samples, labels and features (Ji et al. 2010)."""
 
 import matplotlib.pyplot as plt
 
-table = Path("results") / "papers" / "mlls-figure1.csv"
-rows = list(csv.DictReader(table.open()))
-colours = {"ML_LS": "tab:orange", "SVM": "tab:blue", "ASO_SVM": "tab:grey"}
-sets = list(dict.fromkeys(row["part"].removeprefix("seconds, ") for row in rows))
-figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True)
-for ax, kind in zip(axes, ("fixed", "tuned"), strict=True):
-    chosen = [row for row in rows if row["parameters"] == kind]
-    for k, (method, colour) in enumerate(colours.items()):
-        heights = [float(row[method]) if row[method] else 0 for row in chosen]
-        places = [j + 0.27 * (k - 1) for j in range(len(sets))]
-        ax.bar(places, heights, width=0.25, color=colour, label=method)
-    ax.set_xticks(range(len(sets)), sets)
+from eigenlabel.reproduce import get_table, read_csv
+
+COLOURS = {"ML_LS": "tab:orange", "SVM": "tab:blue", "ASO_SVM": "tab:green"}
+figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.8), sharey=True, layout="constrained")
+for ax, letter in zip(axes, "nmd", strict=True):
+    table = get_table(f"mlls-time-{letter}")
+    means = table.means(read_csv(f"results/papers/{table.name}.csv"))["Science"]
+    for curve in table.curves():
+        points = [(float(x), y) for (name, x), y in means.items() if name == curve]
+        if not points:
+            continue
+        method, _, kind = curve.partition(", ")
+        style = "-" if kind == "tuned" else ":"
+        ax.plot(*zip(*points, strict=True), style, marker="o", ms=4, color=COLOURS[method])
+    ax.set_xscale("log")
     ax.set_yscale("log")
-    ax.set_title(f"{kind} parameters")
-axes[0].set_ylabel("seconds (logarithmic)")
-axes[0].legend(frameon=False)
+    sizes = sorted({float(x) for _, x in means})
+    ax.set_xticks(sizes, [f"{size:g}" for size in sizes], fontsize=8)
+    ax.minorticks_off()
+    ax.set_xlabel(f"{table.x} {letter}")
+    ax.spines[["top", "right"]].set_visible(False)
+axes[0].set_ylabel("processor seconds")
+for method, colour in COLOURS.items():
+    axes[0].plot([], [], color=colour, label=method)
+axes[0].plot([], [], "-", color="grey", label="tuned")
+axes[0].plot([], [], ":", color="grey", label="fixed parameters")
+figure.legend(frameon=False, loc="outside lower center", ncols=5)

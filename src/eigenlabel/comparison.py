@@ -9,7 +9,7 @@ from scipy import stats
 
 from eigenlabel.inputs.parameters import check_number
 from eigenlabel.linalg._types import Floats
-from eigenlabel.metrics import METRICS
+from eigenlabel.metrics import ALL_METRICS
 
 TIE = 1e-12  # smaller differences of figures are rounding errors
 
@@ -396,7 +396,7 @@ def summarise(
 def _summarise(
     found: Figures, metric: str, methods: list[str], reference: str, ratios: dict[str, float]
 ) -> dict[str, Any]:
-    greater = METRICS[metric].greater_is_better
+    greater = ALL_METRICS[metric].greater_is_better
     means: dict[str, Any] = {}
     against: dict[str, Any] = {}
     for data, by_method in found.items():

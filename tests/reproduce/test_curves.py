@@ -34,9 +34,9 @@ def test_a_figure_averages_splits_and_then_sets(tmp_path):
 
 
 def test_a_figure_of_times_shows_seconds(tmp_path):
-    figure = small_figure("seconds")
+    figure = small_figure("cpu seconds")
     records = run(figure.protocol(n_splits=1), tmp_path)
-    fits = {(r["data"], r["method"]): r["seconds"]["fit"] for r in records}
+    fits = {(r["data"], r["method"]): r["cpu_seconds"] for r in records}
     assert figure.means(records)["one"]["b", "2"] == fits["planted 2", "b @ 2"]
 
 

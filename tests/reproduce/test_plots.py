@@ -25,7 +25,7 @@ def fake_records(table, n_splits=3):
     protocol = table.protocol()
     return [
         record(data.name, method.name, split, **dict.fromkeys(protocol.metrics, 0.3 + j / 50))
-        | {"seconds": {"fit": 1.0 + split}}
+        | {"seconds": {"fit": 1.0}, "cpu_seconds": 1.0 + split}
         for data in protocol.data
         for j, method in enumerate(protocol.methods)
         for split in range(n_splits)

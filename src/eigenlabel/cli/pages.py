@@ -22,7 +22,7 @@ from eigenlabel.comparison import summarise
 from eigenlabel.datasets import Dataset
 from eigenlabel.experiment import Protocol, fit_split
 from eigenlabel.linalg.machine import peak_memory
-from eigenlabel.metrics import METRICS, evaluate
+from eigenlabel.metrics import ALL_METRICS, evaluate
 from eigenlabel.persistence import SavedModel
 from eigenlabel.thresholds.rules import reads_probabilities, rule_of, values_for
 
@@ -163,7 +163,9 @@ def evaluated(saved: SavedModel, data: Dataset) -> tuple[dict[str, float], list[
     # Probabilities of different labels can be compared, scores hardly.
     ranked = scores if probabilities is None else probabilities
     found = evaluate(data.Y, ranked, decided, probabilities=probabilities)
-    rows = [[k, v, "higher" if METRICS[k].greater_is_better else "lower"] for k, v in found.items()]
+    rows = [
+        [k, v, "higher" if ALL_METRICS[k].greater_is_better else "lower"] for k, v in found.items()
+    ]
     sections = [report.table("Metrics over all labels", ["metric", "value", "better"], rows)]
     names = data.label_names
     model = saved.model[-1] if isinstance(saved.model, Pipeline) else saved.model
@@ -280,7 +282,7 @@ def _boxes(
 
 
 def _better(metric: str) -> str:
-    return "" if METRICS[metric].greater_is_better else " (lower is better)"
+    return "" if ALL_METRICS[metric].greater_is_better else " (lower is better)"
 
 
 def _means(data: str, summary: Mapping[str, Any]) -> dict[str, Any]:
@@ -294,7 +296,7 @@ def _means(data: str, summary: Mapping[str, Any]) -> dict[str, Any]:
         cells = [row.get(method, (None, None, 0)) for row in found.values()]
         rows.append([method, *(value for mean, std, _ in cells for value in (mean, std))])
         counts |= {n for _, _, n in cells}
-    better = ["max" if METRICS[m].greater_is_better else "min" for m in found]
+    better = ["max" if ALL_METRICS[m].greater_is_better else "min" for m in found]
     return report.table(
         f"{data}: means",
         ["method", *(word for metric in found for word in (metric, "±"))],

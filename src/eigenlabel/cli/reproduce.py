@@ -15,7 +15,7 @@ from eigenlabel.cli.pages import comparison_sections, write_page
 from eigenlabel.cli.tables import format_note, format_table
 from eigenlabel.datasets.files.atomic import writing
 from eigenlabel.drawing.axes import import_pyplot
-from eigenlabel.experiment import plan
+from eigenlabel.experiment import Protocol, plan
 from eigenlabel.reproduce import (
     CONTESTS,
     FIGURES,
@@ -28,7 +28,9 @@ from eigenlabel.reproduce import (
     compare,
     draw,
     get_table,
+    read_csv,
     read_ledger,
+    write_csv,
 )
 from eigenlabel.reproduce.curves import PointTest
 
@@ -75,6 +77,14 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="draw the table or figure, beside the published values, to an SVG, PNG or PDF file "
         "(default: NAME.svg); needs matplotlib",
     )
+    parser.add_argument(
+        "--export", metavar="CSV", help="write the records of the table to this CSV file"
+    )
+    parser.add_argument(
+        "--records",
+        metavar="CSV",
+        help="run nothing, and show the records of this CSV file, which --export wrote",
+    )
     add_running_options(parser)
 
 
@@ -88,6 +98,7 @@ def _reproduce(arguments: argparse.Namespace) -> None:
     if arguments.table is None:
         raise UsageError("which table? 'eigenlabel reproduce --list' lists them")
     check_output(arguments.report)
+    check_output(arguments.export)
     table = _find_table(arguments)
     plot = _plot_path(arguments.plot, table)
     records: list[Record] = []
@@ -98,13 +109,30 @@ def _reproduce(arguments: argparse.Namespace) -> None:
         if arguments.dry_run:
             print(plan(protocol, folder))
             return
-        records, metrics = get_records(protocol, folder, arguments), protocol.metrics
+        records, metrics = _get_records(protocol, folder, arguments), protocol.metrics
+    if arguments.export:
+        write_csv(records, arguments.export)
     sections = _print_result(table, records, metrics, arguments.format)
     if plot is not None:
         _write_plot(draw(table, records), plot)
     if arguments.report and records:
         write_page(table.title, sections, arguments.report, arguments)
     check_failures(records)
+
+
+def _get_records(protocol: Protocol, folder: str, arguments: argparse.Namespace) -> list[Record]:
+    """Return the records of the protocol, from a CSV file if one is named."""
+    if arguments.records is None:
+        return get_records(protocol, folder, arguments)
+    data, methods = ({item.name for item in items} for items in (protocol.data, protocol.methods))
+    splits = protocol.splits.n_splits
+    if protocol.splits.at_most is not None:
+        splits = min(splits, protocol.splits.at_most)
+    return [
+        record
+        for record in read_csv(arguments.records)
+        if record["data"] in data and record["method"] in methods and record["split"] < splits
+    ]
 
 
 def _plot_path(given: str | None, table: Table | Contest | Curves) -> str | None:
@@ -142,7 +170,7 @@ def _print_list(form: str) -> None:
 
 
 def _print_ledger(form: str) -> None:
-    header = ("paper", "kind", "item", "what", "place", "state", "reason")
+    header = ("paper", "kind", "item", "what", "place", "state", "reason", "runs")
     rows = [(e.paper, e.kind, e.item, e.what, " ".join(e.places), *e[5:]) for e in read_ledger()]
     print(format_table(header, rows, form))
 
@@ -155,6 +183,8 @@ def _find_table(arguments: argparse.Namespace) -> Table | Contest | Curves:
     for method in arguments.methods or ():
         listing = f"{table.name} has {', '.join(known)}; --dry-run"
         choose("method", method, table.runnable(), listing)
+    if arguments.records is not None:  # which need no data
+        return table
     table, missing = at_hand(table) if table.data else (table, {})
     for name, why in missing.items():
         print(f"missing data: {name}: {why}", file=sys.stderr)
@@ -211,6 +241,10 @@ def print_comparison(table: Table, rows: list[Row], form: str) -> None:
     print()
     if any(row.ours_std is not None for row in shown):
         print("± is the standard deviation over runs, or over data sets if they are averaged.\n")
+    if any(row.best for row in shown):
+        print(
+            "• is the best mean of ours, or not significantly worse than it (paired t-test, 5%).\n"
+        )
     if any(row.outside for row in shown):
         mark = "\\*" if form == "markdown" else "*"
         print(f"{mark} {DISTANT[table.kind]}\n")
@@ -230,7 +264,7 @@ def _row(table: Table, row: Row) -> tuple[str, ...]:
     """Return the cells of a row, with the number of runs if the protocol has more of them."""
     difference, few = row.difference, ""
     if row.ours is not None and table.kind != "counts":
-        every = table.n_runs(row.dataset)
+        every = table.n_runs(row.dataset, row.method)
         what = "data sets" if len(table.data[row.dataset]) > 1 else "runs"
         if table.kind == "p-values":
             few = f" ({row.n} pairs)" if row.n >= every else f" ({row.n} of {every} pairs)"
@@ -242,7 +276,7 @@ def _row(table: Table, row: Row) -> tuple[str, ...]:
         row.metric,
         row.method,
         _number(row.paper, row.paper_std),
-        _number(row.ours, row.ours_std) + few or row.why,
+        _number(row.ours, row.ours_std) + few + " •" * bool(row.best) or row.why,
         "" if difference is None else f"{difference:+.4f}{mark}",
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 from eigenlabel.datasets import DataError
 from eigenlabel.experiment.methods import Recipe, configure, known_methods, make
 from eigenlabel.inputs.parameters import check_choice, check_number
-from eigenlabel.metrics import METRICS
+from eigenlabel.metrics import ALL_METRICS
 from eigenlabel.preprocessing.preparation import PREPARATIONS
 
 SPLITS = ("shuffle", "folds", "random", "published")
@@ -253,7 +253,7 @@ class Protocol:
             if not names or len(set(names)) < len(names):
                 raise ValueError(f"A protocol needs {kind}, each with a name of its own.")
         for metric in self.metrics:
-            check_choice("metric", metric, tuple(METRICS))
+            check_choice("metric", metric, tuple(ALL_METRICS))
         check_number("seed", self.seed, 0, integer=True)
 
     @classmethod

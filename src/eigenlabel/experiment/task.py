@@ -246,6 +246,9 @@ class Fitted(NamedTuple):
         protocol reads them. Their time is not counted.
     parameters : dict or None, default=None
         Parameters that the method chose, on this split or on the first one.
+    cpu_seconds : float or None, default=None
+        Processor time of the fit in this process, all threads together. Other programs on the
+        machine hardly change it.
     """
 
     model: Any
@@ -259,6 +262,7 @@ class Fitted(NamedTuple):
     peak_mib: float | None
     probabilities: Floats | None = None
     parameters: dict[str, Any] | None = None
+    cpu_seconds: float | None = None
 
 
 class FirstChoice:
@@ -350,18 +354,20 @@ def fit_split(protocol: Protocol, data: str, method: str, split: int) -> Fitted:
     times = [time.perf_counter()]
     X, X_test, views = _features(state.data, found, train, test)
     times.append(time.perf_counter())
+    cpu = time.process_time()
     model = _fit_to_data(model, state.data, views).fit(X, Y[train])
+    cpu = time.process_time() - cpu
     times.append(time.perf_counter())
     scores, decided = scores_of(model, X_test, Y.shape[1]), model.predict(X_test)
     times.append(time.perf_counter())
     steps = zip(("prepare", "fit", "predict"), np.diff(times).tolist(), strict=True)
     seconds = {step: round(t, 4) for step, t in steps}
     peak, probabilities = peak_memory(), None
-    if any(metrics.METRICS[name].reads == "probabilities" for name in protocol.metrics):
+    if any(metrics.ALL_METRICS[name].reads == "probabilities" for name in protocol.metrics):
         probabilities = probabilities_of(model, X_test, Y.shape[1])
     cost = int(X.shape[1]), seconds, peak
     chosen = chosen | chosen_parameters(model)
-    return Fitted(model, found, train, test, scores, decided, *cost, probabilities, chosen)
+    return Fitted(model, found, train, test, scores, decided, *cost, probabilities, chosen, cpu)
 
 
 def _figures(protocol: Protocol, task: Task) -> dict[str, Any]:
@@ -371,7 +377,7 @@ def _figures(protocol: Protocol, task: Task) -> dict[str, Any]:
     inputs = {"scores": run.scores, "labels": run.decided, "probabilities": run.probabilities}
     found = {}
     for name in protocol.metrics:
-        metric, options = metrics.METRICS[name], {}
+        metric, options = metrics.ALL_METRICS[name], {}
         if inputs[metric.reads] is None:
             continue
         if metric.propensities:  # of the training labels, as in published figures
@@ -381,6 +387,7 @@ def _figures(protocol: Protocol, task: Task) -> dict[str, Any]:
         "metrics": {k: None if math.isnan(v) else v for k, v in found.items()},
         "parameters": {k: _plain(v) for k, v in (run.parameters or {}).items()},
         "seconds": run.seconds,
+        "cpu_seconds": None if run.cpu_seconds is None else round(run.cpu_seconds, 4),
         "peak_mib": run.peak_mib,
         "train_size": len(run.train),
         "test_size": len(run.test),

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn import get_config
 from sklearn.model_selection._split import _CVIterableWrapper
 from sklearn.multiclass import _ConstantPredictor
-from sklearn.svm import _liblinear
+from sklearn.svm import _liblinear, _libsvm
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import (
@@ -169,6 +169,33 @@ def fit_liblinear(
         X, targets, sparse, solver, tol, -1.0, C, np.ones(2), max_iter, seed, 0.1, weights
     )
     return np.asarray(w).ravel(), int(max(n_iter))
+
+
+def fit_libsvm(
+    K: Floats, positive: Any, *, C: float, tol: float = 1e-3, max_iter: int = -1
+) -> tuple[Floats, float, bool]:
+    """Return the dual coefficients (n,) and the intercept of an SVM, and whether it converged.
+
+    The result is that of ``SVC(kernel="precomputed", C=C, tol=tol, max_iter=max_iter)``, whose
+    checks take as long as the fit of a small problem. K and the labels are not checked: K is the
+    C-contiguous kernel matrix of float64, and ``positive`` has both True and False.
+    """
+    targets = np.asarray(positive, dtype=float)
+    _libsvm.set_verbosity_wrap(0)
+    support, _, _, dual, intercept, _, _, status, _ = _libsvm.fit(
+        K,
+        targets,
+        svm_type=0,
+        kernel="precomputed",
+        C=C,
+        tol=tol,
+        max_iter=max_iter,
+        class_weight=np.ones(2),
+        cache_size=200,
+    )
+    found = np.zeros(len(K))
+    found[support] = -dual[0]  # LIBSVM's first class is the negative one
+    return found, -float(intercept[0]), status == 0
 
 
 def liblinear_seed(random_state: Any) -> int:

@@ -35,7 +35,7 @@ from eigenlabel.metrics.by_label import (
     label_recall_at_k,
     labels_recalled_at_k,
 )
-from eigenlabel.metrics.evaluation import METRICS, Metric, evaluate
+from eigenlabel.metrics.evaluation import ALL_METRICS, METRICS, Metric, evaluate
 from eigenlabel.metrics.f1_and_hamming import (
     accuracy,
     f1_from_counts,
@@ -71,6 +71,7 @@ from eigenlabel.metrics.reliability import (
 )
 
 __all__ = [
+    "ALL_METRICS",
     "METRICS",
     "Metric",
     "ReliabilityBins",

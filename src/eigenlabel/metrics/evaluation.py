@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,15 @@ METRICS: dict[str, Metric] = {
         lambda y, p, **kw: calibration_error(y, p, average="macro", **kw)
     ),
 }
+
+# Metrics by the convention of a paper, for comparisons with its figures.
+CONVENTIONS: dict[str, Metric] = {
+    # Macro F1 in which a label without positives and predictions counts as one.
+    "f1_macro_empty_one": Metric(partial(f1_macro, zero_division=1.0), "labels", True),
+    # AUC of decided label sets instead of scores.
+    "auc_micro_of_sets": Metric(auc_micro, "labels", True),
+}
+ALL_METRICS: dict[str, Metric] = METRICS | CONVENTIONS
 
 
 def evaluate(

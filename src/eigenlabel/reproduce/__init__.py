@@ -7,6 +7,7 @@ from eigenlabel.reproduce.index import CONTESTS, FIGURES, TABLES, at_hand, data_
 from eigenlabel.reproduce.ledger import read_ledger
 from eigenlabel.reproduce.plots import draw
 from eigenlabel.reproduce.published_figures import published
+from eigenlabel.reproduce.recorded import read_csv, write_csv
 from eigenlabel.reproduce.tables import Table
 
 __all__ = [
@@ -24,5 +25,7 @@ __all__ = [
     "draw",
     "get_table",
     "published",
+    "read_csv",
     "read_ledger",
+    "write_csv",
 ]

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from eigenlabel.comparison import collect, paired, wilcoxon
+from eigenlabel.comparison import collect, paired, paired_t, wilcoxon
 from eigenlabel.experiment import load_data
 from eigenlabel.linalg._types import Floats
-from eigenlabel.metrics import METRICS
+from eigenlabel.metrics import ALL_METRICS
 from eigenlabel.reproduce.contests import LEVEL
 from eigenlabel.reproduce.published_figures import Figure, published
 from eigenlabel.reproduce.tables import Table
@@ -47,6 +47,9 @@ class Row(NamedTuple):
         paper's is not compared.
     why : str
         The reason why our figure is missing.
+    best : bool or None
+        Whether the method is best here or not significantly worse than the best one, by paired
+        t-tests at 5%. None without tests.
     """
 
     dataset: str
@@ -59,6 +62,7 @@ class Row(NamedTuple):
     n: int
     outside: bool | None
     why: str = ""
+    best: bool | None = None
 
     @property
     def difference(self) -> float | None:
@@ -94,15 +98,17 @@ def compare(table: Table, records: Records) -> list[Row]:
     if table.kind == "counts":
         ours = _sizes(table)
         return [_count(table, figure, ours) for figure in figures]
-    compare_one = _p_value if table.kind == "p-values" else _figure
-    rows = [
-        compare_one(table, figure, records)
-        if figure.dataset in table.data
-        else _without_data(table, figure)
-        for figure in figures
-    ]
+    rows = []
+    for figure in figures:
+        if figure.dataset not in table.data:
+            rows.append(_without_data(table, figure))
+        elif table.kind == "p-values":
+            rows.append(_p_value(table, figure, records))
+        else:
+            rows += [_figure(table, figure, name, records) for name in _metrics(table, figure)]
     if table.kind == "figures":
         rows += _beyond(table, records)
+        rows = mark_best(table, rows, records)
     order = {key: k for k, key in enumerate(dict.fromkeys((r.dataset, r.metric) for r in rows))}
     return sorted(rows, key=lambda row: order[row.dataset, row.metric])
 
@@ -134,8 +140,15 @@ def _spread(values: Floats) -> float | None:
     return float(values.std(ddof=1)) if len(values) > 1 else None
 
 
-def _figure(table: Table, figure: Figure, records: Records) -> Row:
-    metric, method = table.metrics[figure.metric], table.methods[figure.method]
+def _metrics(table: Table, figure: Figure) -> list[str]:
+    """Return our metrics for a published one: the usual one, and one by the paper's convention."""
+    usual = [table.metrics[figure.metric]]
+    other = table.conventions.get(figure.metric)
+    return usual if other is None else [*usual, other]
+
+
+def _figure(table: Table, figure: Figure, metric: str, records: Records) -> Row:
+    method = table.methods[figure.method]
     if figure.method in table.missing():
         return _without(figure, metric, "no such method in the catalogue")
     values = _ours(table, figure.dataset, metric, method, records)
@@ -158,7 +171,7 @@ def _beyond(table: Table, records: Records) -> list[Row]:
             figures = [
                 f.mean for f in published()[table.name] if (f.dataset, f.metric) == (dataset, name)
             ]
-            best = (max if METRICS[metric].greater_is_better else min)(figures)
+            best = (max if ALL_METRICS[metric].greater_is_better else min)(figures)
             for method in table.beyond:
                 values = _ours(table, dataset, metric, method, records)
                 if len(values):
@@ -168,6 +181,43 @@ def _beyond(table: Table, records: Records) -> list[Row]:
                         Row(dataset, metric, title, best, None, mean, std, len(values), None)
                     )
     return rows
+
+
+def _units(
+    table: Table, dataset: str, metric: str, method: str, records: Records
+) -> dict[int, float]:
+    """Return the figures that a paired test compares, numbered by data set and split."""
+    found, n_splits = collect(records, metric), table.splits.n_splits
+    return {
+        k * n_splits + split: value
+        for k, data in enumerate(table.data[dataset])
+        for split, value in found.get(data.name, {}).get(method, {}).items()
+    }
+
+
+def mark_best(table: Table, rows: list[Row], records: Records) -> list[Row]:
+    """Mark the rows that no paired t-test at 5% separates from the best row of their metric.
+
+    The pairs are the splits of all data sets of a row. Zhang and Zhou (2010) mark their tables in
+    this way. Rows without figures stay as they are.
+    """
+    if not table.t_tests:
+        return rows
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row.ours is not None and row.method in table.methods:
+            groups.setdefault((row.dataset, row.metric), []).append(row)
+    marks: dict[tuple[str, str, str], bool] = {}
+    for (dataset, metric), group in groups.items():
+        sign = 1 if ALL_METRICS[metric].greater_is_better else -1
+        first = max(group, key=lambda row: sign * (row.ours or 0.0))
+        top = _units(table, dataset, metric, table.methods[first.method], records)
+        for row in group:
+            other = _units(table, dataset, metric, table.methods[row.method], records)
+            a, b = paired(top, other)
+            same = row is first or len(a) < 2 or not paired_t(a, b) < LEVEL
+            marks[dataset, metric, row.method] = same
+    return [row._replace(best=marks.get((row.dataset, row.metric, row.method))) for row in rows]
 
 
 def _p_value(table: Table, figure: Figure, records: Records) -> Row:

@@ -11,7 +11,7 @@ from scipy.stats import kendalltau
 from eigenlabel.comparison import Pair, collect, compare_pair, holm, paired
 from eigenlabel.experiment import Data, Method, Protocol, Splits
 from eigenlabel.linalg._types import Floats
-from eigenlabel.metrics import METRICS
+from eigenlabel.metrics import ALL_METRICS
 from eigenlabel.reproduce.published_figures import Figure, published
 from eigenlabel.reproduce.tables import all_data, check_known
 
@@ -241,7 +241,7 @@ class Contest:
         own = by_method.get(self.reference, {})
         if name == self.reference or not set(own) & set(by_method[name]):
             return Standing(data, metric, name, values)
-        greater = METRICS[metric].greater_is_better
+        greater = ALL_METRICS[metric].greater_is_better
         pair = compare_pair(*paired(own, by_method[name]), greater_is_better=greater)
         leads = [order[self.reference] - order[name] for order in printed.values() if name in order]
         better = sum(d > 0 if greater else d < 0 for d in leads)

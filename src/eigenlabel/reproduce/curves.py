@@ -11,6 +11,7 @@ from eigenlabel.experiment import Data, Method, Protocol, Splits
 from eigenlabel.reproduce.tables import all_data
 
 Point = tuple[str, str]  # name of a curve, value of the parameter
+TIME = "cpu seconds"
 
 
 class PointTest(NamedTuple):
@@ -41,7 +42,7 @@ class Curves:
     x : str
         The parameter that varies along a curve.
     y : str
-        Name of the metric, or "seconds" for the time to fit.
+        Name of the metric, or "cpu seconds" for the processor time of the fit.
     points : dict of (str, str) to Method
         Maps the name of a curve and a value of ``x`` to the method of this point.
     data : dict of str to tuple of Data
@@ -123,7 +124,7 @@ class Curves:
                 if methods is None or c in methods or m.name in methods
             ],
             splits=replace(self.splits, at_most=n_splits),
-            metrics=("f1_macro",) if self.y == "seconds" else (self.y,),
+            metrics=("f1_macro",) if self.y == TIME else (self.y,),
             name=self.name,
         )
 
@@ -166,9 +167,11 @@ class Curves:
 
     def _values(self, records: Sequence[dict[str, Any]]) -> dict[str, dict[str, dict[int, float]]]:
         """Return the values of y by data set, method and split."""
-        if self.y == "seconds":
+        if self.y == TIME:
             records = [
-                {**r, "metrics": {self.y: r["seconds"]["fit"]}} for r in records if "seconds" in r
+                {**r, "metrics": {TIME: r["cpu_seconds"]}}
+                for r in records
+                if r.get("cpu_seconds") is not None
             ]
         return collect(records, self.y)
 

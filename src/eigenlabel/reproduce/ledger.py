@@ -26,10 +26,12 @@ class LedgerEntry(NamedTuple):
         Where it is: "module" or "module:name", "method:NAME" of the catalogue, or "table:NAME" of
         ``eigenlabel reproduce``.
     state : {"done", "part", "stand-in", "not run"}
-        "done": implemented, or run as published. "part": some of the paper's data sets are not
-        available. "stand-in": run on other data. "not run": nothing can be run.
+        "done": implemented, or runs as published. "part": some of the paper's data sets are not
+        available. "stand-in": runs on other data. "not run": nothing can be run.
     reason : str
         Why the state is not "done".
+    runs : str
+        How many runs of the protocol are recorded in ``results/papers``; empty for what is not run.
     """
 
     paper: str
@@ -39,6 +41,7 @@ class LedgerEntry(NamedTuple):
     places: tuple[str, ...]
     state: str
     reason: str
+    runs: str = ""
 
 
 @cache
@@ -67,6 +70,7 @@ def read_ledger() -> tuple[LedgerEntry, ...]:
             tuple(row["place"].split()),
             row["state"],
             row["reason"],
+            row["runs"],
         )
         for row in csv.DictReader(text.splitlines())
     )

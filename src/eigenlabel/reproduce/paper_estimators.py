@@ -361,6 +361,76 @@ class ViewChoice(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.estimator_.predict(X[:, self.columns_])
 
 
+class Reduced(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that is fitted to the first samples, features and labels only.
+
+    The time of its fit is that of a problem of this size. Features are ordered by the number of
+    samples that have them and labels by the number of samples, the most frequent first, so that
+    smaller problems are parts of larger ones. Labels that are left out have the score -1.
+
+    Parameters
+    ----------
+    estimator : classifier
+        The classifier. It is cloned.
+    samples, features, labels : int or None, default=None
+        How many are used. None uses all.
+
+    Attributes
+    ----------
+    columns_ : ndarray of shape (n_used,)
+        The features that are used.
+    labels_ : ndarray of shape (n_used,)
+        The labels that are used.
+    estimator_ : classifier
+        The fitted classifier.
+    classes_ : ndarray of shape (n_labels,)
+        The columns of the label matrix.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        samples: int | None = None,
+        features: int | None = None,
+        labels: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.samples = samples
+        self.features = features
+        self.labels = labels
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any) -> "Reduced":
+        """Fit the classifier to the part of the data."""
+        y = np.asarray(y)
+        used = (X != 0).sum(axis=0)
+        self.columns_ = np.sort(_most(np.asarray(used).ravel(), self.features))
+        self.labels_ = np.sort(_most(y.sum(axis=0), self.labels))
+        self.classes_ = np.arange(y.shape[1])
+        X, y = X[: self.samples][:, self.columns_], y[: self.samples][:, self.labels_]
+        self.estimator_ = clone(self.estimator).fit(X, y)
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the scores of samples, -1 for labels that are left out."""
+        check_is_fitted(self)
+        scores = np.full((X.shape[0], len(self.classes_)), -1.0)
+        scores[:, self.labels_] = self.estimator_.decision_function(X[:, self.columns_])
+        return scores
+
+    def predict(self, X: Any) -> Any:
+        """Predict label sets, without the labels that are left out."""
+        check_is_fitted(self)
+        found = np.zeros((X.shape[0], len(self.classes_)), dtype=int)
+        found[:, self.labels_] = np.asarray(self.estimator_.predict(X[:, self.columns_]))
+        return found
+
+
+def _most(counts: Any, number: int | None) -> Any:
+    """Return the positions of the largest counts, the first of equal ones first."""
+    return np.argsort(-np.asarray(counts), kind="stable")[:number]
+
+
 class SeveralKernels(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """The weighted sum of several kernels of each view, with the training samples.
 

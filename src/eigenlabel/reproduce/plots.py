@@ -11,10 +11,10 @@ from eigenlabel.comparison import collect
 from eigenlabel.drawing.axes import GREY, PALE, import_pyplot, style_of
 from eigenlabel.drawing.names import LITERAL, OUTSIDE, add_legend
 from eigenlabel.linalg._types import Floats
-from eigenlabel.metrics import METRICS
+from eigenlabel.metrics import ALL_METRICS
 from eigenlabel.reproduce.comparing import Row, compare
 from eigenlabel.reproduce.contests import Contest
-from eigenlabel.reproduce.curves import Curves, Point
+from eigenlabel.reproduce.curves import TIME, Curves, Point
 from eigenlabel.reproduce.tables import Table
 
 Records = Sequence[dict[str, Any]]
@@ -143,8 +143,8 @@ def _draw_panel(ax: Any, dots: Dots) -> None:
 
 def _named(metric: str) -> str:
     """Return the name of a metric with a note if small values are better."""
-    lower = metric in METRICS and not METRICS[metric].greater_is_better
-    return f"{metric} (lower is better)" if lower or metric == "seconds" else metric
+    lower = metric in ALL_METRICS and not ALL_METRICS[metric].greater_is_better
+    return f"{metric} (lower is better)" if lower or metric == TIME else metric
 
 
 def _pair(mean: float | None, std: float | None) -> tuple[float, float] | None:
@@ -289,7 +289,7 @@ def _draw_lines(
             bars = [widths.get((name, x), np.nan) for x in order]
             at = [place[x] for x in order]
             lines[name] = ax.errorbar(at, y, yerr=bars, capsize=2, elinewidth=0.8, **look)
-    if figure.y == "seconds":
+    if figure.y == TIME:
         ax.set_yscale("log")
     return lines
 

@@ -33,8 +33,18 @@ class Table:
         Maps a published method to its name in the catalogue, which need not contain it.
     beyond : tuple of str, default=()
         Methods of the catalogue that the paper does not have.
+    recorded : tuple of str, default=()
+        Metrics that the records contain, the same for all tables of a run. By default they are
+        those of ``metrics``.
     splits : Splits, default=Splits()
         How samples are split.
+    fewer : dict of str to int, default={}
+        Maps a published method to the number of its splits if the paper has fewer for it.
+    conventions : dict of str to str, default={}
+        Maps a published metric to our metric by the convention that the paper seems to have, which
+        is compared beside the usual one.
+    t_tests : bool, default=False
+        Whether the paper marks the best methods of each metric by paired t-tests.
     notes : tuple of str, default=()
         Differences from the paper.
 
@@ -54,7 +64,11 @@ class Table:
     metrics: Mapping[str, str] = field(default_factory=dict)
     methods: Mapping[str, str] = field(default_factory=dict)
     beyond: tuple[str, ...] = ()
+    recorded: tuple[str, ...] = ()
     splits: Splits = field(default_factory=Splits)
+    fewer: Mapping[str, int] = field(default_factory=dict)
+    conventions: Mapping[str, str] = field(default_factory=dict)
+    t_tests: bool = False
     notes: tuple[str, ...] = ()
 
     def runnable(self) -> list[str]:
@@ -108,17 +122,19 @@ class Table:
             data=all_data(self.data),
             methods=[Method(name) for name in wanted],
             splits=replace(self.splits, at_most=n_splits),
-            metrics=tuple(dict.fromkeys(self.metrics.values())),
+            metrics=self.recorded or tuple(dict.fromkeys(self.metrics.values())),
             name=self.run or self.name,
         )
 
-    def n_runs(self, dataset: str) -> int:
+    def n_runs(self, dataset: str, method: str = "") -> int:
         """Return how many figures our mean is over if the protocol is run to its end.
 
         Parameters
         ----------
         dataset : str
             Name of an available data set in the table.
+        method : str, default=""
+            Name of a method of the paper.
 
         Returns
         -------
@@ -126,7 +142,7 @@ class Table:
             The number of data sets if several are averaged, otherwise the number of splits.
         """
         group = self.data[dataset]
-        return len(group) if len(group) > 1 else self.splits.n_splits
+        return len(group) if len(group) > 1 else self.fewer.get(method, self.splits.n_splits)
 
     def status(self) -> str:
         """Describe in a few words how much of the table can be reproduced.

@@ -31,9 +31,9 @@ def test_rho_is_tuned_with_the_equicorrelation_penalty_only():
 
 def test_lda_is_applied_to_each_label():
     model = catalogue.make("LDA+SVM")
-    assert isinstance(model.estimator.estimator["projection"], LabelLDA)
-    assert model.estimator.estimator["then"].estimator.kernel == "linear"
-    assert isinstance(catalogue.make("LDA+SVM-joint").estimator.estimator["projection"], LDA)
+    assert isinstance(model.projection, LabelLDA)
+    assert model.classifier.estimator.kernel == "linear"
+    assert isinstance(catalogue.make("LDA+SVM-joint").projection, LDA)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

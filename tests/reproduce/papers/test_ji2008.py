@@ -6,6 +6,7 @@ from sklearn.svm import SVC
 from eigenlabel import catalogue
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.reproduce import get_table
+from eigenlabel.reproduce.hinge_svms import HingeSVMs
 
 
 def powers(first, last):
@@ -23,7 +24,9 @@ def test_the_candidates_are_those_of_the_paper():
         "ASO_SVM": [powers(-4, 3)],
     }
     for name, expected in grids.items():
-        for found, values in zip(catalogue.make(name).param_grid.values(), expected, strict=True):
+        made = catalogue.make(name)
+        grid = made.param_grid if name == "ASO_SVM" else {"reg": made.penalties, **made.grid}
+        for found, values in zip(grid.values(), expected, strict=True):
             np.testing.assert_allclose(found, values)
 
 
@@ -50,14 +53,14 @@ def test_svms_have_the_hinge_loss_of_libsvm():
         found = model.decision_function(data.X)[:, j]
         np.testing.assert_allclose(found, alone.decision_function(data.X), atol=1e-2)  # its tol
     assert catalogue.make("SVM").estimator[-1].estimator.kernel == "precomputed"
-    after = catalogue.make("CCA+SVM").estimator.estimator["then"].estimator
-    assert (type(after), after.kernel) == (SVC, "linear")
+    after = catalogue.make("CCA+SVM").classifier
+    assert (type(after), after.kernel) == (HingeSVMs, "linear")
 
 
 def test_the_squared_hinge_loss_has_names_of_its_own():
     assert catalogue.make("SVM_C-squared").estimator.estimator.loss == "squared_hinge"
     assert catalogue.make("SVM-squared").estimator.estimator is None, "LinearSVC"
-    squared = catalogue.make("CCA+SVM-squared").estimator.estimator["then"].estimator
+    squared = catalogue.make("CCA+SVM-squared").classifier.estimator
     assert squared.loss == "squared_hinge"
     revisions = {name: catalogue.METHODS[name].revision for name in catalogue.METHODS}
     assert [revisions[name] for name in ("SVM", "SVM_C", "CCA+SVM")] == [2, 2, 2]

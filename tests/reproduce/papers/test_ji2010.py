@@ -23,7 +23,7 @@ def test_the_protocol_is_that_of_the_paper():
 
 
 def test_the_last_five_sets_have_tables_of_their_own():
-    for number, run in ((4, "mlls-table4"), (6, "mlls-table4")):
+    for number, run in ((4, "web-pages"), (6, "web-pages")):
         table = get_table(f"mlls-table{number}")
         protocol = table.protocol()
         assert [d.name for d in protocol.data] == ["Reference", "Science"]

@@ -335,12 +335,42 @@ class CandidateScores:
         """Yield the scores of each candidate, NaN where no fold tests a label of a sample."""
         # scikit-learn's Parallel passes the configuration on too, but replaces warning filters.
         config = get_config()
+        if hasattr(self.estimator, "fit_along"):
+            for k, scores in enumerate(_score_along(self.estimator, self.params, *self.data)):
+                yield Chunk(np.array([k]), scores.T[None])
+            return
         found = Parallel(n_jobs=self.n_jobs, return_as="generator")(
             delayed(_score_candidate)(_make(self.estimator, one), *self.data, config)
             for one in self.params
         )
         for k, scores in enumerate(found):
             yield Chunk(np.array([k]), scores.T[None])
+
+
+def _score_along(
+    model: Any,
+    candidates: list[dict[str, Any]],
+    X: Any,
+    Y: Bools,
+    folds: list[Fold],
+    params: dict[str, Any],
+) -> Floats:
+    """Return the held-out scores (candidates, n, m) of a classifier that fits all at once."""
+    shape = (len(candidates), *Y.shape)
+    total, times = np.zeros(shape), np.zeros(Y.shape)
+    with ignored(ConvergenceWarning):  # the final fit issues its own warnings
+        for fold in folds:
+            rows, test = training_rows(len(Y), fold), fold[1]
+            some = take_rows(X, params, rows)
+            inside, held_out = _take(X, rows, rows, model), _take(X, test, rows, model)
+            for j in np.flatnonzero(Y[rows].any(axis=0) & ~Y[rows].all(axis=0)):
+                fitted = model.fit_along(inside, Y[rows, j], candidates, **some)
+                for k, one in enumerate(fitted):
+                    total[k][test, j] += _margins(one, held_out, 0.0)
+                times[test, j] += 1
+    check_scores("scores", total.reshape(-1, Y.shape[1]), (total.shape[0] * len(Y), Y.shape[1]))
+    out = np.full(shape, np.nan)
+    return np.asarray(np.divide(total, times, out=out, where=times > 0))
 
 
 def _score_candidate(

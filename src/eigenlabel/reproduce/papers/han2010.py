@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.multiclass import OneVsRestClassifier
 
 from eigenlabel.estimators.discriminant.mtsda import MtSDA
 from eigenlabel.estimators.discriminant.tuned import MtSDACV
@@ -26,6 +25,7 @@ from eigenlabel.reproduce.papers.ji2008 import (
     BEYOND,
     BUSINESS,
     FIVE_SPLITS,
+    RUN,
     YAHOO,
     YAHOO_LACKING,
     hinge_svm,
@@ -42,8 +42,7 @@ NO_IMAGES = "we have no copy of its features"
 
 def _projection(projection: Any) -> Any:
     """Return a projection and SVMs after it, tuned for the AUC that the paper reports."""
-    svm = OneVsRestClassifier(hinge_svm())
-    return tuned_projection(projection, svm, {"estimator__C": SVM_COSTS}, "auc_micro")
+    return tuned_projection(projection, hinge_svm(), {"C": SVM_COSTS}, "auc_micro")
 
 
 def _lda() -> Any:
@@ -126,10 +125,12 @@ PAPER = Paper(
             methods={m: m for m in ("SVM", "LDA+SVM", "HSML", "MtSDA(I)", "MtSDA(Delta)")},
             beyond=BEYOND,
             splits=FIVE_SPLITS,
+            conventions={"auc": "auc_micro_of_sets"},
+            **RUN,
             notes=(
                 BUSINESS,
-                "Ours is the micro-averaged AUC of scores; the paper's figures are nearest to the "
-                "micro-averaged AUC of decided label sets (docs/papers).",
+                "auc_micro is the micro-averaged AUC of scores; auc_micro_of_sets is that of "
+                "decided label sets, to which the paper's figures of MtSDA are nearest.",
             ),
         ),
         unavailable(

@@ -1,0 +1,149 @@
+"""SVMs with the hinge loss for all labels, which share one kernel matrix."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from eigenlabel.inputs.fitting import all_or_nothing
+from eigenlabel.inputs.sklearn_private import fit_libsvm
+from eigenlabel.inputs.warning import warn
+from eigenlabel.linalg._types import Floats
+
+INSIDE = 1 - 1e-9  # dual coefficients below this share of C are not at the bound
+
+
+class HingeSVMs(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """One SVM of LIBSVM for each label, all on one kernel matrix.
+
+    The models are those of ``SVC(kernel=kernel, C=C)``. The kernel matrix is computed once for all
+    labels, the scores of all labels are one product of matrices, and nothing is checked twice.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The price of errors.
+    kernel : {"linear", "precomputed"}, default="linear"
+        "precomputed" if X is the kernel matrix.
+    tol : float, default=1e-3
+        LIBSVM's tolerance.
+    max_iter : int, default=-1
+        Upper bound on LIBSVM's iterations for a label; -1 has none. With few features and a large
+        C, LIBSVM would take hours.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n_samples, n_labels)
+        The dual coefficients.
+    coef_ : ndarray of shape (n_labels, n_features)
+        The weights. It exists for the linear kernel only.
+    intercept_ : ndarray of shape (n_labels,)
+        The intercepts. A label that all samples or none have is always 1 or -1.
+    classes_ : ndarray
+        The columns of the label matrix, or 0 and 1 for a vector of labels.
+
+    Examples
+    --------
+    >>> from eigenlabel.datasets import make_shared_subspace
+    >>> from eigenlabel.reproduce.hinge_svms import HingeSVMs
+    >>> data = make_shared_subspace(60, n_labels=3, random_state=0)
+    >>> HingeSVMs(0.1).fit(data.X, data.Y).coef_.shape
+    (3, 50)
+    """
+
+    def __init__(
+        self, C: float = 1.0, kernel: str = "linear", tol: float = 1e-3, max_iter: int = -1
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any) -> "HingeSVMs":
+        """Fit one SVM for each column of y, or for the vector y."""
+        y = np.asarray(y)
+        self._vector = y.ndim == 1
+        Y = y.reshape(len(y), -1).astype(bool)
+        self.classes_ = np.arange(2 if self._vector else Y.shape[1])
+        X = np.ascontiguousarray(X, dtype=float)
+        K = self._gram(X)
+        self.intercept_ = np.where(Y.any(axis=0), 1.0, -1.0)
+        self.dual_coef_, stopped = np.zeros(Y.shape), 0
+        for j in np.flatnonzero(Y.any(axis=0) & ~Y.all(axis=0)):
+            dual, b, done = self._solve(K, Y[:, j], self.C)
+            self.dual_coef_[:, j], self.intercept_[j] = dual, b
+            stopped += not done
+        self._finish(X, stopped)
+        return self
+
+    def fit_along(self, X: Any, t: Any, candidates: Sequence[dict[str, Any]]) -> list["HingeSVMs"]:
+        """Fit one label for several C, from the smallest to the largest.
+
+        If no dual coefficient is at its bound C, the solution is that of all larger C too.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples, or their kernel matrix.
+        t : array-like of shape (n_samples,)
+            The label, which some samples have and some have not.
+        candidates : list of dict
+            The values of C, each as ``{"C": value}``.
+
+        Returns
+        -------
+        list of HingeSVMs
+            The fitted model of each candidate.
+        """
+        X = np.ascontiguousarray(X, dtype=float)
+        K, t = self._gram(X), np.asarray(t).astype(bool)
+        models: list[HingeSVMs] = [self] * len(candidates)
+        found: tuple[Floats, float, bool] | None = None
+        bound = 0.0  # the smallest C from which the solution does not change
+        for k in np.argsort([one["C"] for one in candidates], kind="stable"):
+            C = float(candidates[k]["C"])
+            if found is None or not found[2] or bound == 0.0:
+                found = self._solve(K, t, C)
+                bound = C if np.abs(found[0]).max() < INSIDE * C else 0.0
+            models[k] = model = HingeSVMs(C, self.kernel, self.tol, self.max_iter)
+            model._vector, model.classes_ = True, np.arange(2)
+            model.dual_coef_, model.intercept_ = found[0][:, None], np.array([found[1]])
+            model._finish(X, int(not found[2]))
+        return models
+
+    def _gram(self, X: Floats) -> Floats:
+        return X if self.kernel == "precomputed" else np.ascontiguousarray(X @ X.T)
+
+    def _solve(self, K: Floats, t: Any, C: float) -> tuple[Floats, float, bool]:
+        return fit_libsvm(K, t, C=float(C), tol=self.tol, max_iter=self.max_iter)
+
+    def _finish(self, X: Floats, stopped: int) -> None:
+        if self.kernel == "linear":
+            self.coef_ = (X.T @ self.dual_coef_).T
+        if stopped:
+            warn(
+                f"LIBSVM stopped after max_iter = {self.max_iter} iterations for {stopped} of "
+                f"{len(self.intercept_)} labels.",
+                ConvergenceWarning,
+            )
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the scores of samples."""
+        check_is_fitted(self)
+        weights = self.coef_.T if self.kernel == "linear" else self.dual_coef_
+        scores = np.asarray(X @ weights) + self.intercept_
+        return scores[:, 0] if self._vector else scores
+
+    def predict(self, X: Any) -> Any:
+        """Predict labels: scores above zero."""
+        return (self.decision_function(X) > 0).astype(int)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.classifier_tags.multi_label = True
+        return tags

@@ -1,0 +1,96 @@
+"""Tests of SVMs that share a kernel matrix: they are those of SVC."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import SVC
+
+from eigenlabel import OneVsRestSearchCV
+from eigenlabel.datasets import make_shared_subspace
+from eigenlabel.reproduce.hinge_svms import HingeSVMs
+
+TIGHT = 1e-10  # tolerance of LIBSVM, so that equal models have equal scores up to 1e-8
+COSTS = [1e-3, 1e-1, 10.0, 1e3, 1e5]
+
+
+@pytest.fixture
+def data():
+    return make_shared_subspace(80, 30, 4, random_state=3)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0])
+@pytest.mark.parametrize("kernel", ["linear", "precomputed"])
+def test_scores_are_those_of_svc_for_each_label(data, kernel, C):
+    X, X_new = data.X[:60], data.X[60:]
+    if kernel == "precomputed":
+        X, X_new = X @ X.T, X_new @ X.T
+    theirs = OneVsRestClassifier(SVC(kernel=kernel, C=C, tol=TIGHT)).fit(X, data.Y[:60])
+    ours = HingeSVMs(C, kernel, tol=TIGHT).fit(X, data.Y[:60])
+    np.testing.assert_allclose(
+        ours.decision_function(X_new), theirs.decision_function(X_new), atol=1e-8
+    )
+    np.testing.assert_array_equal(ours.predict(X_new), theirs.predict(X_new))
+
+
+def test_a_vector_of_labels_has_a_vector_of_scores(data):
+    t = data.Y[:, 0]
+    one = HingeSVMs(0.1).fit(data.X, t)
+    every = HingeSVMs(0.1).fit(data.X, data.Y)
+    np.testing.assert_allclose(
+        one.decision_function(data.X), every.decision_function(data.X)[:, 0], atol=1e-12
+    )
+    assert one.predict(data.X).shape == t.shape
+
+
+def test_a_label_that_all_samples_or_none_have_is_constant(data):
+    Y = np.array(data.Y)
+    Y[:, 0], Y[:, 1] = 0, 1
+    scores = HingeSVMs().fit(data.X, Y).decision_function(data.X)
+    assert (scores[:, 0] == -1).all()
+    assert (scores[:, 1] == 1).all()
+
+
+def test_models_along_c_are_those_of_single_fits(data):
+    X, X_new = data.X[:50], data.X[50:]
+    candidates = [{"C": C} for C in reversed(COSTS)]
+    along = HingeSVMs(tol=TIGHT).fit_along(X, data.Y[:50, 1], candidates)
+    for model, one in zip(along, candidates, strict=True):
+        alone = SVC(kernel="linear", tol=TIGHT, **one).fit(X, data.Y[:50, 1])
+        assert one["C"] == model.C
+        # Separable samples: LIBSVM's own tolerance decides between equal solutions.
+        np.testing.assert_allclose(
+            model.decision_function(X_new), alone.decision_function(X_new), atol=1e-7
+        )
+
+
+def test_a_solution_inside_its_bounds_is_not_computed_again(data, monkeypatch):
+    calls = []
+    solve = HingeSVMs._solve
+    monkeypatch.setattr(HingeSVMs, "_solve", lambda *a: calls.append(a[3]) or solve(*a))
+    wide = np.hstack([data.X, np.eye(len(data.X))])  # separable
+    HingeSVMs().fit_along(wide, data.Y[:, 0], [{"C": C} for C in COSTS])
+    assert calls == COSTS[: len(calls)]
+    assert 0 < len(calls) < len(COSTS)
+
+
+def test_the_search_for_each_label_chooses_as_with_svc(data):
+    K = data.X @ data.X.T
+    ours, theirs = (
+        OneVsRestSearchCV(svm, {"C": COSTS}, cv=3).fit(K, data.Y)
+        for svm in (
+            HingeSVMs(kernel="precomputed", tol=TIGHT),
+            SVC(kernel="precomputed", tol=TIGHT),
+        )
+    )
+    np.testing.assert_allclose(
+        ours.cv_results_["label_test_score"], theirs.cv_results_["label_test_score"], atol=1e-8
+    )
+    assert ours.best_params_ == theirs.best_params_
+    np.testing.assert_allclose(ours.oof_scores_, theirs.oof_scores_, atol=1e-7)  # as above
+    np.testing.assert_allclose(ours.decision_function(K), theirs.decision_function(K), atol=1e-7)
+
+
+def test_a_fit_that_stops_early_says_so(data):
+    with pytest.warns(ConvergenceWarning, match="max_iter = 3 iterations for 4 of 4 labels"):
+        HingeSVMs(max_iter=3).fit(data.X, data.Y)
