@@ -1,11 +1,14 @@
 """What a blend of models adds to the linear model, to each member, and to equal weights.
 
-On each set and split, the members of MultilabelBlend are fitted once. Its weights are then fitted
-in three ways, and each member is taken alone. "linear, raw" is SharedSubspaceClassifierCV without
-calibration, whose scores rank the labels. "logistic" is one-vs-rest LogisticRegression whose C is
-chosen by grid search; it is fitted to the sets of --logistic only, because it takes long. Choices
-never see test samples. Seconds are processor time of ``fit``, or of a member alone. The rows are
-kept in results/blend.csv, and a run goes on where it stopped.
+On each set and split, the members of MultilabelBlend that read the samples are fitted once. Its
+weights are then fitted in three ways, each member is taken alone, and "blend - labels" does without
+the member that reads the blend of the others; --ablation leaves out each of the others as well.
+Members were chosen on split 0 of some of these sets, so that splits 1 and 2 judge that choice.
+"linear, raw" is SharedSubspaceClassifierCV without calibration, whose scores rank the labels.
+"logistic" is one-vs-rest LogisticRegression whose C is chosen by grid search; it is fitted to the
+sets of --logistic only, because it takes long. Choices never see test samples. Seconds are
+processor time of ``fit``, or of a member alone. The rows are kept in results/blend.csv, and a run
+goes on where it stopped.
 """
 
 import argparse
@@ -27,7 +30,7 @@ from eigenlabel.estimators.meta.blend.budget import Budget
 from eigenlabel.estimators.meta.blend.members import RECIPES
 
 FIGURES = ("f1_macro", "f1_micro", "auc", "map", "lrap", "log_loss")
-WEIGHTS = ("shared", "by_label", "equal")
+WEIGHTS = ("by_label", "shared", "equal")
 EXTRA = ("gaussian", "margin")  # not default members
 
 
@@ -75,7 +78,7 @@ def by_cpu(seconds):
     return Budget(seconds, time.process_time)
 
 
-def fit_blends(data, seed, extra):
+def fit_blends(data, seed, extra, ablation):
     """Yield the name, the seconds and the figures of each blend and member, from one fit each."""
     kept = []
 
@@ -84,36 +87,42 @@ def fit_blends(data, seed, extra):
         return list(kept)
 
     real = module.fit_candidates
-    model = MultilabelBlend(random_state=seed)
-    with patch.object(module, "fit_candidates", remember), patch.object(module, "Budget", by_cpu):
-        seconds = timed(model, data)
-    yield "blend, shared", seconds, measure_blend(model, data)
-    default = list(kept)
-    if extra:
+
+    def fit(model):
         with (
             patch.object(module, "fit_candidates", remember),
             patch.object(module, "Budget", by_cpu),
         ):
-            MultilabelBlend(list(EXTRA), random_state=seed).fit(data.X, data.Y)
+            return timed(model, data)
+
+    model = MultilabelBlend(random_state=seed)
+    seconds = fit(model)
+    yield "blend", seconds, measure_blend(model, data)
+    default = list(kept)
+    names = [entry.name for entry in default]
+    if extra:
+        fit(MultilabelBlend(list(EXTRA), random_state=seed))
     others = [entry for entry in kept if entry.name in EXTRA]
-    choices = {f"blend, {how}": (default, how) for how in WEIGHTS[1:]}
-    choices |= {f"blend + {one.name}": ([*default, one], "shared") for one in others}
-    choices |= {
-        f"blend - {e.name}": ([o for o in default if o is not e], "shared") for e in default
-    }
-    choices |= {one.name: ([one], "shared") for one in [*default, *others]}
-    for name, (entries, how) in choices.items():
-        if not entries:
-            continue
+    choices = {f"blend, {how}": (default, [*names, "labels"], how) for how in WEIGHTS[1:]}
+    choices["blend - labels"] = (default, names, WEIGHTS[0])
+    for one in others:
+        choices[f"blend + {one.name}"] = ([*default, one], [*names, "labels"], WEIGHTS[0])
+    for one in default if ablation and len(default) > 1 else ():
+        rest = [other for other in default if other is not one]
+        choices[f"blend - {one.name}"] = (rest, [*names, "labels"], WEIGHTS[0])
+    choices |= {one.name: ([one], names, WEIGHTS[0]) for one in [*default, *others]}
+    for name, (entries, members, how) in choices.items():
         with patch.object(module, "fit_candidates", lambda *_, e=entries: list(e)):
-            again = MultilabelBlend(weights=how, random_state=seed).fit(data.X, data.Y)
+            again = MultilabelBlend(members, weights=how, random_state=seed)
+            again.fit(data.X, data.Y)
         alone = entries[0].seconds if len(entries) == 1 else float("nan")
         yield name, alone, measure_blend(again, data)
 
 
-def run(rows, names, n_splits, logistic, extra):
-    for split in range(n_splits):
-        for name in names:
+def run(rows, arguments):
+    logistic = arguments.logistic
+    for split in arguments.splits:
+        for name in arguments.sets:
             todo = rows.missing(set=name, split=split, model="done")
             slow = name in logistic and rows.missing(set=name, split=split, model="logistic")
             if not todo and not slow:
@@ -124,7 +133,9 @@ def run(rows, names, n_splits, logistic, extra):
                 add(rows, key, "logistic", *fit_logistic(data))
             if todo:
                 add(rows, key, "linear, raw", *fit_linear(data))
-                for model, seconds, found in fit_blends(data, split, extra):
+                for model, seconds, found in fit_blends(
+                    data, split, arguments.extra, arguments.ablation
+                ):
                     add(rows, key, model, seconds, found)
                 add(rows, key, "done", 0.0, dict.fromkeys(FIGURES, 0.0))
                 print(name, split, flush=True)
@@ -138,8 +149,12 @@ def add(rows, key, model, seconds, found):
 
 def main(arguments):
     rows = Rows("blend", ("set", "split", "model"), ("seconds", *FIGURES))
-    run(rows, arguments.sets, arguments.splits, arguments.logistic, arguments.extra)
-    finished = {(r["set"], r["split"]) for r in rows.rows if r["model"] == "done"}
+    run(rows, arguments)
+    finished = {
+        (r["set"], r["split"])
+        for r in rows.rows
+        if r["model"] == "done" and int(r["split"]) in arguments.splits
+    }
     wanted = [r for r in rows.rows if (r["set"], r["split"]) in finished and r["model"] != "done"]
     columns = ("seconds", *FIGURES)
     lines = ["| model | " + " | ".join(columns) + " | runs |", "|---" * (len(columns) + 2) + "|"]
@@ -157,8 +172,9 @@ def main(arguments):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", nargs="*", default=list(SETS))
-    parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument("--splits", nargs="*", type=int, default=[1, 2])
     parser.add_argument("--logistic", nargs="*", default=[])
     parser.add_argument("--extra", action="store_true", help="fit gaussian and margin as well")
+    parser.add_argument("--ablation", action="store_true", help="leave out each member in turn")
     with threadpool_limits(1):
         main(parser.parse_args())

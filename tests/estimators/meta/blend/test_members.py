@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -31,18 +33,22 @@ def names(candidates):
 
 
 def test_default_members_depend_on_the_form():
-    assert names(list_candidates("auto", TABLE)) == ["linear", "neighbours", "forest", "laplacian"]
-    text = ["linear", "neighbours", "words", "forest", "presence"]
+    expected = ["linear", "neighbours", "forest", "laplacian", "labels"]
+    assert names(list_candidates("auto", TABLE)) == expected
+    text = ["linear", "neighbours", "words", "forest", "presence", "labels"]
     assert names(list_candidates("auto", TEXT)) == text
     signed = Form(1000, 5000, 5, 60.0, True, True, False, False)
-    assert names(list_candidates("auto", signed)) == ["linear", "neighbours", "forest"]
+    assert names(list_candidates("auto", signed)) == ["linear", "neighbours", "forest", "labels"]
     constant = Form(1000, 50, 5, 50.0, False, True, True, False)
     assert names(list_candidates("auto", constant)) == ["linear"]
     views = Form.of(Views([np.eye(3)]), 2)
-    table = ["linear", "neighbours", "forest", "laplacian", "views"]
+    table = ["linear", "neighbours", "forest", "laplacian", "views", "labels"]
     assert names(list_candidates("auto", views)) == table
     missing = Form.of(Views([np.full((3, 1), np.nan), np.eye(3)]), 2)
-    assert names(list_candidates("auto", missing)) == ["views"]
+    assert names(list_candidates("auto", missing)) == ["views", "labels"]
+    classes = replace(TABLE, multilabel=False)
+    assert "labels" not in names(list_candidates("auto", classes))
+    assert "labels" not in names(list_candidates("auto", replace(TABLE, m=1)))
 
 
 @pytest.mark.parametrize("name", [n for n in RECIPES if n != "views"])
@@ -169,7 +175,7 @@ def test_weights_reach_members_that_accept_them(rng):
 
 def test_a_member_of_the_user_stops_when_time_is_over():
     task = make_task(seconds=1e-6)
-    with pytest.raises(OutOfTimeError, match="more needed"):
+    with pytest.raises(OutOfTimeError, match="when the time was over"):
         fit_member(Candidate("ridge", None, RidgeClassifier()), task)
 
 

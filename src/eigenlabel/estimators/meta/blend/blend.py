@@ -3,6 +3,7 @@
 import numbers
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,12 +18,15 @@ from eigenlabel.estimators.heldout_by_refitting import check_enough
 from eigenlabel.estimators.meta.blend.blending import (
     added_by,
     blend_logits,
-    fit_mixture,
     log_odds,
     recalibrate,
 )
 from eigenlabel.estimators.meta.blend.budget import Budget
-from eigenlabel.estimators.meta.blend.fitting_members import check_size, fit_candidates
+from eigenlabel.estimators.meta.blend.fitting_members import (
+    check_size,
+    fit_candidates,
+    fit_second,
+)
 from eigenlabel.estimators.meta.blend.leaderboard import Leaderboard
 from eigenlabel.estimators.meta.blend.leaderboard_rows import HeldOutJudge, rank_members
 from eigenlabel.estimators.meta.blend.members import (
@@ -31,8 +35,10 @@ from eigenlabel.estimators.meta.blend.members import (
     order_candidates,
     read_scores,
     reads_views,
+    split_stages,
 )
 from eigenlabel.estimators.meta.blend.preparing import needs_preparation, reads_tables
+from eigenlabel.estimators.meta.blend.stages import Stages, blend_stages, read_stages
 from eigenlabel.estimators.meta.blend.task import BlendTask, join_views
 from eigenlabel.inputs.data import check_data, unmasked
 from eigenlabel.inputs.fitting import all_or_nothing
@@ -92,7 +98,11 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
     "views"       KGHA; other members read all tables side by side         several tables
     "gaussian"    the linear model with a Gaussian kernel                  -
     "margin"      LinearSVC, one for each label                            -
+    "labels"      trees on the blended probabilities of all labels         label matrices
     ============  =======================================================  ==================
+
+    The member "labels" comes last and sees the held-out probabilities that the others have for all
+    labels of a sample, so that it learns which labels go together.
 
     Held-out scores of the library's own members cost no more fits: they are exact, out of the bag,
     or by fold. Other classifiers are fitted once for each fold, and once to all samples.
@@ -105,14 +115,16 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         fitted to each label. "auto" are the default members, "all" are all names of the table that
         suit the form of X. A member that fails is left out, with a warning, and the leaderboard
         states the reason.
-    weights : {"shared", "by_label", "equal"}, default="shared"
-        The weights of members: the same for all labels; for each label, drawn to those that labels
-        share; or equal ones.
+    weights : {"by_label", "shared", "equal"}, default="by_label"
+        The weights of members: for each label, drawn to those that all labels share; the same for
+        all labels; or equal ones. Those of a vector of classes are the same for all of them.
     time_budget : float or None, default=None
         The number of seconds that ``fit`` may take. Members are fitted in the order of expected
-        gain per second, and left out if they are not expected to be ready in time. The linear model
-        is always fitted, with a warning if it alone takes longer. A member of the library that has
-        begun is not interrupted. None is no limit.
+        gain per second, and left out if they are not expected to be ready in time. Trees are grown
+        as long as there is time. A member whose prediction leaves doubt, such as any classifier of
+        the user, is fitted in a process of its own, which is ended when its time is over; one that
+        cannot be pickled is not interrupted. The linear model is always fitted, with a warning if
+        it alone takes longer. None is no limit.
     threshold : str or rule, default="mixed"
         How scores become label sets: "zero", "f1", "fbr", "global", "top", "proportional",
         "mixed", or a rule of ``eigenlabel.thresholds``. Thresholds apply to label matrices; a
@@ -203,7 +215,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         self,
         members: Any = "auto",
         *,
-        weights: str = "shared",
+        weights: str = "by_label",
         time_budget: float | None = None,
         threshold: str | Rule = "mixed",
         cv: Any = 5,
@@ -365,11 +377,16 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         ordered = order_candidates(candidates, task.form, by_gain=automatic)
         method = self.calibration or "auto"
         judge = HeldOutJudge(task, rule)
-        entries = fit_candidates(ordered, task, method, self.verbose, judge.figures)
+        first, second = split_stages(ordered)
+        entries = fit_candidates(first, task, method, self.verbose, judge.figures)
+        fit_last = None
+        if second is not None:
+            fit_last = partial(fit_second, second, task, method, judge.figures)
+        stages = blend_stages(entries, task, self.weights, fit_last, self.verbose)
         given = [c for c in candidates if c.recipe is None]
         self._given = [c.name for c in given]
         self._reads_tables = [c.name for c in given if reads_tables(c.estimator)]
-        self._combine(entries, judge, method, data.used, len(data.Y))
+        self._combine(stages, judge, method, data.used, len(data.Y))
         return self
 
     def _prepare(self, X: Any) -> Any:
@@ -446,20 +463,19 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         )
 
     def _combine(
-        self, entries: list[Any], judge: HeldOutJudge, method: str, used: Ints, n_samples: int
+        self, stages: Stages, judge: HeldOutJudge, method: str, used: Ints, n_samples: int
     ) -> None:
-        """Fit weights, calibration and thresholds to the held-out log-odds of the members."""
-        task = judge.task
-        fitted = [entry for entry in entries if entry.member is not None]
-        mixture = fit_mixture([entry.logits for entry in fitted], task, self.weights)
-        kept = [entry for entry, use in zip(fitted, mixture.kept, strict=True) if use]
-        scores = blend_logits(mixture.points, [entry.logits for entry in kept])
+        """Fit calibration and thresholds to the blended held-out log-odds."""
+        task, kept = judge.task, stages.kept
+        self._points, self._first = stages.mixture.points, stages.first
+        scores = blend_logits(self._points, [entry.logits for entry in kept])
         calibration, P = recalibrate(scores, task, method)
-        self.members_ = {entry.name: entry.member.estimator for entry in kept}
+        self.members_ = {
+            entry.name: entry.member.estimator for entry in kept if entry.member is not None
+        }
         self.member_calibrations_: dict[str, Calibration] = {
             entry.name: entry.calibration for entry in kept
         }
-        self._points = mixture.points
         self.weights_ = self._points[..., 1:].copy()
         self.intercept_ = self._points[..., 0].copy()[()]
         self.oof_scores_ = np.full((n_samples, task.Y.shape[1]), np.nan)
@@ -471,12 +487,30 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         added = added_by([entry.logits for entry in kept], task, self.weights)
         seconds = task.budget.clock() - task.budget.started
         figures = judge.figures(scores, P)
-        self.leaderboard_: Leaderboard = rank_members(entries, mixture, added, figures, seconds)
+        self.leaderboard_: Leaderboard = rank_members(
+            stages.entries, stages.mixture, added, figures, seconds
+        )
 
     # Predictions
 
     def _member_log_odds(self, X: Any) -> Iterator[Floats]:
         """Yield the calibrated log-odds (n, m) of each member."""
+        if self._first is None:
+            return self._first_log_odds(X)
+        name = list(self.members_)[-1]
+
+        def second(P: Floats) -> Floats:
+            return self._log_odds(name, P)
+
+        return read_stages(self._first_log_odds(X), self._first, second)
+
+    def _log_odds(self, name: str, X: Any) -> Floats:
+        """Return the calibrated log-odds (n, m) of a member, given what it reads."""
+        scores = read_scores(self.members_[name], X, self._codec)
+        return log_odds(self.member_calibrations_[name].probabilities(scores))
+
+    def _first_log_odds(self, X: Any) -> Iterator[Floats]:
+        """Yield the calibrated log-odds (n, m) of each member that reads X."""
         several = is_several(X)
         passed = X
         if hasattr(self, "preparation_"):
@@ -484,7 +518,9 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         else:
             matrix = join_views(Views(X)) if several else check_data(self, X, reset=False)
             given = passed = indexable(X) if hasattr(X, "columns") or several else matrix
-        for name, member in self.members_.items():
+        names = list(self.members_)
+        for name in names if self._first is None else names[:-1]:
+            member = self.members_[name]
             part = given if name in self._given or reads_views(member) else matrix
             part = passed if name in self._reads_tables else part
             if part is None:
@@ -492,8 +528,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
                     f"Member {name!r} needs every row of every table, and X lacks some: pass all "
                     "of them, or fit a blend with members=['views']."
                 )
-            scores = read_scores(member, part, self._codec)
-            yield log_odds(self.member_calibrations_[name].probabilities(scores))
+            yield self._log_odds(name, part)
 
     def _scores(self, X: Any) -> Floats:
         total: Any = self._points[..., 0]

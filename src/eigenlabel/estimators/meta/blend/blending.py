@@ -129,14 +129,14 @@ def fit_mixture(logits: list[Floats], task: BlendTask, how: str) -> MemberWeight
     everyone = np.ones(K, dtype=bool)
     if how == "equal":
         return MemberWeights(everyone, equal_point(K))
-    kept, points = everyone, _fit_points(logits, task, how)
+    kept, points = everyone, fit_points(logits, task, how)
     while True:
         stays = kept_members(points[..., 1:])
         if stays.all():
             return MemberWeights(kept, points)
         kept = kept.copy()
         kept[np.flatnonzero(kept)[~stays]] = False
-        points = _fit_points([z for z, k in zip(logits, kept, strict=True) if k], task, how)
+        points = fit_points([z for z, k in zip(logits, kept, strict=True) if k], task, how)
 
 
 def added_by(logits: list[Floats], task: BlendTask, how: str) -> Floats:
@@ -157,14 +157,17 @@ def added_by(logits: list[Floats], task: BlendTask, how: str) -> Floats:
         return np.full(1, np.nan)
 
     def loss(some: list[Floats]) -> float:
-        points = equal_point(len(some)) if how == "equal" else _fit_points(some, task, how)
+        points = fit_points(some, task, how)
         return _mean_loss(expit(blend_logits(points, some)), task)
 
     everyone = loss(logits)
     return np.array([loss(logits[:k] + logits[k + 1 :]) - everyone for k in range(len(logits))])
 
 
-def _fit_points(logits: list[Floats], task: BlendTask, how: str) -> Floats:
+def fit_points(logits: list[Floats], task: BlendTask, how: str) -> Floats:
+    """Return the intercept and the weights of members, (k + 1,) or (m, k + 1); none is dropped."""
+    if how == "equal":
+        return equal_point(len(logits))
     usable = task.cells & ~np.isnan(logits[0])
     for z in logits[1:]:
         usable = usable & ~np.isnan(z)

@@ -5,7 +5,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-RESERVE = 0.1  # share of the budget for calibration, weights and thresholds
+RESERVE = 0.1  # share of the budget for weights, thresholds and the last calibration
+CLOSING = 2.0  # what these take, in units of the calibration and the figures of one member
+SURE = 4.0  # a member that fits this many times is fitted in place, others where they can be ended
+STEP = 10  # repeated steps, such as trees, between two looks at the clock
 MEMORY = 0.5  # how far one measurement moves the correction of later predictions
 
 
@@ -25,11 +28,14 @@ class Budget:
         Returns the time in seconds.
     factor : float
         The correction of predicted seconds: what was measured over what was predicted.
+    closing : float
+        The seconds that the end of the fit is expected to take.
     """
 
     seconds: float | None
     clock: Callable[[], float] = time.monotonic
     factor: float = 1.0
+    closing: float = 0.0
     started: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -39,7 +45,34 @@ class Budget:
         """Return the seconds that members may still use."""
         if self.seconds is None:
             return math.inf
-        return (1 - RESERVE) * self.seconds - (self.clock() - self.started)
+        kept = max(RESERVE * self.seconds, self.closing)
+        return self.seconds - kept - (self.clock() - self.started)
+
+    def expect_end(self, judging: float) -> None:
+        """Reserve time for the end, given the seconds of the calibration of a member."""
+        self.closing = max(self.closing, CLOSING * judging)
+
+    def is_sure(self, predicted: float | None) -> bool:
+        """Return True if a member is ready in time even if its prediction is far too low."""
+        if self.seconds is None:
+            return True
+        return predicted is not None and SURE * self.factor * predicted <= self.left()
+
+    def share(self, part: float) -> Callable[[int], bool]:
+        """Return a function of the steps done that says if one more fits in a part of what is left.
+
+        Parameters
+        ----------
+        part : float
+            The share of the seconds that are left now.
+        """
+        started, allowed = self.clock(), part * self.left()
+
+        def go_on(done: int) -> bool:
+            spent = self.clock() - started
+            return spent * (1 + STEP / done) <= allowed
+
+        return go_on
 
     def why_not(self, predicted: float | None) -> str:
         """Return why a member is not started, or an empty string if it is."""

@@ -2,14 +2,20 @@
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import expit
 
 from eigenlabel.estimators.meta.blend.blending import Calibrated, calibrate
 from eigenlabel.estimators.meta.blend.budget import OutOfTimeError
-from eigenlabel.estimators.meta.blend.members import RECIPES, Candidate, Member, fit_member
+from eigenlabel.estimators.meta.blend.members import (
+    RECIPES,
+    Candidate,
+    Member,
+    fit_linear,
+    fit_member,
+)
 from eigenlabel.estimators.meta.blend.task import BlendTask
 from eigenlabel.inputs import progress
 from eigenlabel.inputs.warning import warn
@@ -93,24 +99,45 @@ def fit_candidates(
     entries: list[MemberEntry] = []
     with progress.tuning(len(candidates), verbose, "member") as bar:
         for candidate in candidates:
-            entries.append(_judged(_try(candidate, task, method, entries, most), judge))
+            entries.append(_try(candidate, task, (method, judge), entries, most))
             bar.update(1)
             if verbose:
-                bar.write(_line(entries[-1]), file=sys.stderr)
+                bar.write(describe(entries[-1]), file=sys.stderr)
     if any(entry.member is not None for entry in entries):
         return entries
-    return [*entries, _judged(_last_resort(entries, task, method), judge)]
+    return [*entries, _last_resort(entries, task, (method, judge))]
 
 
-def _judged(entry: MemberEntry, judge: Judge) -> MemberEntry:
-    """Return an entry with the figures of its member."""
-    if entry.member is None:
-        return entry
-    return replace(entry, figures=judge(entry.logits, expit(entry.logits)))
+def fit_second(
+    candidate: Candidate, task: BlendTask, method: str, judge: Judge, P: Floats
+) -> MemberEntry:
+    """Fit the member that reads the blended held-out probabilities of all labels.
+
+    Parameters
+    ----------
+    candidate : Candidate
+        The member.
+    task : BlendTask
+        The training data.
+    method : str
+        The method of calibrations.
+    judge : callable
+        Returns the figures of held-out log-odds and probabilities.
+    P : (n, m) array
+        The blended probabilities.
+    """
+    if np.isnan(P).any():
+        reason = "not fitted: it needs held-out scores of all samples"
+        return MemberEntry(candidate.name, 0.0, reason=reason)
+    return _try(candidate, task.reading(P), (method, judge), [], 1)
 
 
 def _try(
-    candidate: Candidate, task: BlendTask, method: str, before: list[MemberEntry], most: int
+    candidate: Candidate,
+    task: BlendTask,
+    how: tuple[str, Judge],
+    before: list[MemberEntry],
+    most: int,
 ) -> MemberEntry:
     """Fit a candidate unless time or memory forbid it."""
     predicted = candidate.predicted(task.form)
@@ -123,7 +150,7 @@ def _try(
         return MemberEntry(candidate.name, 0.0, reason=f"not fitted: {reason}")
     started = task.budget.clock()
     try:
-        entry = _fit(candidate, task, method, started)
+        entry = _fit(candidate, task, how, started)
     except OutOfTimeError as error:
         return MemberEntry(
             candidate.name, task.budget.clock() - started, reason=f"stopped: {error}"
@@ -141,25 +168,36 @@ def _try(
     return entry
 
 
-def _fit(candidate: Candidate, task: BlendTask, method: str, started: float) -> MemberEntry:
-    member = fit_member(candidate, task)
+def _fit(
+    candidate: Candidate, task: BlendTask, how: tuple[str, Judge], started: float
+) -> MemberEntry:
+    """Fit a member, calibrate it, and compute its figures."""
+    method, judge = how
+    linear = candidate.name == "linear" and candidate.recipe is not None
+    member = fit_linear(task) if linear else fit_member(candidate, task)
     if member.scores.shape != task.Y.shape or np.isnan(member.scores).all():
         raise ValueError(
             f"its held-out scores have shape {member.scores.shape} and must be numbers of shape "
             f"{task.Y.shape}."
         )
+    fitted = task.budget.clock()
     calibrated = calibrate(member.scores, task, method)
-    return MemberEntry(candidate.name, task.budget.clock() - started, member, calibrated)
+    figures = judge(calibrated.logits, expit(calibrated.logits))
+    ready = task.budget.clock()
+    task.budget.expect_end(ready - fitted)
+    return MemberEntry(candidate.name, ready - started, member, calibrated, figures=figures)
 
 
-def _last_resort(entries: list[MemberEntry], task: BlendTask, method: str) -> MemberEntry:
+def _last_resort(
+    entries: list[MemberEntry], task: BlendTask, how: tuple[str, Judge]
+) -> MemberEntry:
     """Return the linear model if time was too short for all members; raise if all failed."""
     failed = [entry for entry in entries if not entry.reason.startswith(("not fitted", "stopped"))]
     reasons = "; ".join(f"{entry.name!r} {entry.reason}" for entry in entries)
     if failed or task.form.views:
         raise ValueError(f"No member of the blend could be fitted: {reasons}")
     warn(f"The blend is the linear model alone, because members were left out: {reasons}.")
-    return _fit(Candidate("linear", RECIPES["linear"]), task, method, task.budget.clock())
+    return _fit(Candidate("linear", RECIPES["linear"]), task, how, task.budget.clock())
 
 
 def check_size(shape: tuple[int, ...]) -> None:
@@ -196,7 +234,7 @@ def _most_members(task: BlendTask, wanted: int) -> int:
     return most
 
 
-def _line(entry: MemberEntry) -> str:
+def describe(entry: MemberEntry) -> str:
     """Return what is shown about a member when it is ready."""
     if entry.member is None:
         return f"{entry.name}: {entry.reason}"

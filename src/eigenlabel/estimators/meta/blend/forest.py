@@ -22,6 +22,7 @@ from eigenlabel.linalg.operators import row_blocks
 
 MOST_TARGETS = 30  # more labels are projected to as many random combinations (Joly et al. 2014)
 MOST_DRAWN = 20_000  # samples that a tree is grown on
+BATCH = 10  # trees that are grown between two looks at the clock; a forest has at least as many
 
 
 @dataclass(frozen=True)
@@ -182,12 +183,8 @@ class LabelForest(OwnMember):
         totals = np.maximum(w @ seen, np.finfo(float).tiny)
         self.prior_ = (w @ (data.Y & seen)) / totals
         T = _targets(data.Y, seen, self.prior_, rng)
-        drawn = [_draw(w, rng) for _ in range(self.n_trees)]
         seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_trees)
-        found = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(_grow)(X, T, c, self._tree(k, int(seed), X.shape[1]))
-            for k, (c, seed) in enumerate(zip(drawn, seeds, strict=True))
-        )
+        found, drawn = self._grow_all(X, T, w, seeds)
         self.trees_ = Trees.of([tree for tree, _ in found])
         firsts = np.cumsum([0] + [int((tree.feature < 0).sum()) for tree, _ in found])
         leaves = self.trees_.left[
@@ -199,6 +196,30 @@ class LabelForest(OwnMember):
         if data.observed is not None:
             self.leaf_missing_ = _leaf_shares(leaves, counts, ~seen, int(firsts[-1]))
         self.oof_scores_ = self._average(leaves, counts == 0)
+
+    def _grow_all(
+        self, X: Floats, T: Floats, w: Floats, seeds: Ints
+    ) -> tuple[list[tuple[Any, Ints]], list[Floats]]:
+        """Return the trees with the nodes of all samples, and how often they drew each sample.
+
+        If ``_go_on`` is set, a function of the number of trees that are grown, it decides after
+        each batch of trees whether there is time for another one.
+        """
+        go_on = self.__dict__.pop("_go_on", None)
+        found: list[tuple[Any, Ints]] = []
+        drawn: list[Floats] = []
+        step = len(seeds) if go_on is None else BATCH
+        for first in range(0, len(seeds), step):
+            if first and not go_on(first):
+                break
+            some = seeds[first : first + step]
+            bags = [_draw(w, np.random.RandomState(seed)) for seed in some]
+            found += Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(_grow)(X, T, c, self._tree(first + k, int(seed), X.shape[1]))
+                for k, (c, seed) in enumerate(zip(bags, some, strict=True))
+            )
+            drawn += bags
+        return found, drawn
 
     def _tree(self, k: int, seed: int, d: int) -> Any:
         """Return tree number k, not grown."""
@@ -222,7 +243,7 @@ class LabelForest(OwnMember):
         size = self.leaf_labels_.shape[0]
         weights = np.ones((n, T)) if counting is None else counting.astype(float)
         L = sp.csr_array((weights.ravel(), leaves.ravel(), np.arange(0, n * T + 1, T)), (n, size))
-        total = weights.sum(axis=1, keepdims=True) / self.n_trees
+        total = weights.sum(axis=1, keepdims=True) / T
         found = np.asarray((L @ self.leaf_labels_).toarray())
         if self.leaf_missing_ is not None:
             total = total - np.asarray((L @ self.leaf_missing_).toarray())
@@ -240,7 +261,7 @@ class LabelForest(OwnMember):
     def _width(self, X: Any) -> int:
         """Return the numbers that exist at once for one sample."""
         columns = X.shape[1] if self.columns_ is None else len(self.columns_)
-        return int(4 * self.n_trees + columns + 3 * len(self.prior_))
+        return int(4 * len(self.trees_.roots) + columns + 3 * len(self.prior_))
 
     def check_loaded(self) -> None:
         """Raise ValueError if the nodes of a forest that a file held are damaged."""

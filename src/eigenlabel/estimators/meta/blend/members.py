@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,9 @@ from sklearn.utils.validation import has_fit_parameter
 
 from eigenlabel.estimators.agreement.kgha import KGHA
 from eigenlabel.estimators.base import ScoreClassifier
+from eigenlabel.estimators.meta.blend.apart import CannotTravelError, call_apart
 from eigenlabel.estimators.meta.blend.base import OwnMember
+from eigenlabel.estimators.meta.blend.budget import RESERVE, Budget
 from eigenlabel.estimators.meta.blend.each_label import EachLabel
 from eigenlabel.estimators.meta.blend.forest import LabelForest
 from eigenlabel.estimators.meta.blend.kernel_subspace import (
@@ -44,6 +46,8 @@ from eigenlabel.model_selection.classifier_scores import class_scores, score_met
 # matrices, of other loops over numbers, and sorted scores per second.
 FLOPS, STEPS, SORTED = 4e10, 1e9, 3e7
 OVERHEAD = 0.02  # seconds of the smallest fit
+SECOND = "labels"  # the member that reads the blended probabilities of the others
+GROWING = 0.5  # share of the time that is left in which trees are grown; the rest is for averages
 
 
 @dataclass(frozen=True)
@@ -172,6 +176,12 @@ RECIPES: dict[str, MemberRecipe] = {
         _margin, _margin_seconds, 0.1, lambda f: f.joined and not f.constant, default=False
     ),
     "views": MemberRecipe(lambda _: KGHA(calibration=None), _kgha_seconds, 1.0, lambda f: f.views),
+    SECOND: MemberRecipe(
+        lambda task: LabelForest(100, n_jobs=task.n_jobs, random_state=task.seed),
+        lambda f: _forest_seconds(replace(f, d=f.m, stored=f.m, sparse=False)) * 100 / 150,
+        0.2,
+        lambda f: f.multilabel and f.m > 1 and not f.constant,
+    ),
 }
 
 
@@ -279,6 +289,15 @@ def order_candidates(candidates: list[Candidate], form: Form, by_gain: bool) -> 
     return sorted(candidates, key=rank)
 
 
+def split_stages(candidates: list[Candidate]) -> tuple[list[Candidate], Candidate | None]:
+    """Return the candidates that read the samples, and the one that reads their blend, if any."""
+    second = [c for c in candidates if c.name == SECOND and c.recipe is not None]
+    first = [c for c in candidates if not any(c is other for other in second)]
+    if not first:
+        raise ValueError(f"{SECOND!r} reads the probabilities of other members: add at least one.")
+    return first, second[0] if second else None
+
+
 # Held-out scores
 
 
@@ -302,10 +321,50 @@ class Member:
 
 
 def fit_member(candidate: Candidate, task: BlendTask) -> Member:
-    """Fit a candidate, and return it with its held-out scores."""
-    if candidate.recipe is not None:
-        return _fit_own(candidate.recipe.make(task), task)
-    return _fit_given(candidate, task)
+    """Fit a candidate, and return it with its held-out scores.
+
+    If the task has a time limit, trees are grown one after the other as long as there is time, and
+    other members that may not be ready in time are fitted in a process of their own.
+    """
+    estimator = None if candidate.recipe is None else candidate.recipe.make(task)
+    bounded = isinstance(estimator, LabelForest) and task.exchangeable
+    if bounded or task.budget.is_sure(candidate.predicted(task.form)):
+        return _fit_here(candidate, estimator, task)
+    params = task.params(candidate.name) if estimator is None else {}
+    left = task.budget.left()
+    alone = replace(task, params=FixedParams(params), budget=Budget(left / (1 - RESERVE)))
+    try:
+        found: Member = call_apart(_fit_here, (candidate, estimator, alone), left)
+    except CannotTravelError:
+        return _fit_here(candidate, estimator, task)
+    return found
+
+
+def fit_linear(task: BlendTask) -> Member:
+    """Fit the linear model, which is never interrupted: it is what remains if time is short."""
+    return _fit_own(_linear(task), task)
+
+
+@dataclass(frozen=True)
+class FixedParams:
+    """The keyword arguments of ``fit`` of the only member of a task.
+
+    Attributes
+    ----------
+    params : dict of str to object
+        The arguments.
+    """
+
+    params: dict[str, Any]
+
+    def __call__(self, name: str) -> dict[str, Any]:  # noqa: ARG002  there is one
+        """Return the arguments."""
+        return self.params
+
+
+def _fit_here(candidate: Candidate, estimator: Any, task: BlendTask) -> Member:
+    """Fit a member of the library, or the classifier of the user if it is None."""
+    return _fit_given(candidate, task) if estimator is None else _fit_own(estimator, task)
 
 
 def _fit_own(estimator: Any, task: BlendTask) -> Member:
@@ -317,11 +376,16 @@ def _fit_own(estimator: Any, task: BlendTask) -> Member:
     if task.weights is not None and has_fit_parameter(estimator, "sample_weight"):
         weighted = {"sample_weight": task.weights}
     honest = hasattr(estimator, "cv") or task.exchangeable
+    forest = isinstance(estimator, LabelForest)
+    if forest and honest and task.budget.seconds is not None:
+        estimator._go_on = task.budget.share(GROWING)
     if isinstance(estimator, (OwnMember, BaseSharedSubspace)) and honest:
         estimator.fit(X, task.y, **weighted)
         if hasattr(estimator, "cv"):
             estimator.cv = len(task.folds)  # a model file need not hold the folds
-        return Member(estimator, np.asarray(estimator.oof_scores_))
+        grown = len(estimator.trees_.roots) if forest else 0
+        note = f"{grown} trees, time was short" if forest and grown < estimator.n_trees else ""
+        return Member(estimator, np.asarray(estimator.oof_scores_), note)
     return _cross_validate(estimator, X, task, weighted)
 
 

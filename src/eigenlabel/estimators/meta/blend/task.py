@@ -39,6 +39,8 @@ class Form:
         Whether X is several tables.
     joined : bool
         Whether X can be one matrix: one table, or several without missing rows.
+    multilabel : bool
+        Whether y is a label matrix.
     """
 
     n: int
@@ -50,6 +52,7 @@ class Form:
     constant: bool
     views: bool
     joined: bool = True
+    multilabel: bool = True
 
     @classmethod
     def of(cls, X: Any, m: int) -> "Form":
@@ -148,7 +151,11 @@ class BlendTask:
     @cached_property
     def form(self) -> Form:
         """The form of the data."""
-        return Form.of(self.X, self.Y.shape[1])
+        return replace(Form.of(self.X, self.Y.shape[1]), multilabel=self.codec.multilabel)
+
+    def reading(self, X: Floats) -> "BlendTask":
+        """Return the same task with other features of the samples."""
+        return replace(self, X=X, given=X, passed=X)
 
     @cached_property
     def cells(self) -> Bools:
