@@ -72,7 +72,10 @@ def _add_model_options(tune: argparse.ArgumentParser) -> None:
         "--alphas", type=numbers, metavar="A,B,...", help="values of alpha (0, 9 beta, inf)"
     )
     tune.add_argument(
-        "--betas", type=numbers, metavar="A,B,...", help="values of beta (1e-6 to 1 times the variance)"
+        "--betas",
+        type=numbers,
+        metavar="A,B,...",
+        help="values of beta (1e-6 to 1 times the variance of the samples)",
     )
     tune.add_argument(
         "--dimensions",

@@ -78,9 +78,9 @@ class MemberRecipe:
 def _tuning(n: int, p: int, m: int, gram: float) -> float:
     """Return the seconds of an exact tuning with p x p matrices, whose Gram costs ``gram``."""
     reductions = 5 * 4 / 3 * p**3
-    scores = 36 * 2 * n * p * m
-    eigenproblems = 360 * 10 * m**3 if m <= MANY_LABELS else 0
-    return OVERHEAD + (gram + reductions + scores + eigenproblems) / FLOPS + 72 * n * m / SORTED
+    scores = 15 * 2 * n * p * m
+    eigenproblems = 130 * 10 * m**3 if m <= MANY_LABELS else 0
+    return OVERHEAD + (gram + reductions + scores + eigenproblems) / FLOPS + 39 * n * m / SORTED
 
 
 def _linear_seconds(f: Form) -> float:
