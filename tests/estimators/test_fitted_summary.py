@@ -27,7 +27,7 @@ def test_a_tuned_model_shows_what_was_chosen_and_its_score():
     expected = f"Held out: f1_macro {model.best_score_:.4f}, the best of 2 grid points"
     assert held_out == expected
     assert rule.startswith("Decides by: rule mixed, thresholds ")
-    assert maps.startswith("Decides by: probabilities: ")
+    assert maps == "Probabilities: 4 sigmoid maps, 0 isotonic"
 
 
 def test_other_models():

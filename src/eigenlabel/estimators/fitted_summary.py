@@ -44,6 +44,7 @@ def summary_rows(model: Any) -> Rows:
     rows += [("Chosen", text) for text in _chosen(model)]
     rows += [("Held out", text) for text in _held_out(model)]
     rows += [("Decides by", text) for text in _decision(model)]
+    rows += [("Probabilities", text) for text in _probabilities(model)]
     return rows
 
 
@@ -109,22 +110,25 @@ def _held_out(model: Any) -> list[str]:
 
 
 def _decision(model: Any) -> list[str]:
-    """Return the rule of label sets, and how probabilities are made."""
+    """Return the rule of label sets."""
     thresholds = getattr(model, "thresholds_", None)
     rule = getattr(model, "threshold", getattr(model, "strategy", None))
-    found = []
-    if thresholds is not None and rule is not None:
-        name = rule if isinstance(rule, str) else repr(rule)
-        finite = np.asarray(thresholds, dtype=float)
-        finite = finite[np.isfinite(finite)]
-        span = f", thresholds {finite.min():.3g} to {finite.max():.3g}" if finite.size else ""
-        found.append(f"rule {name}{span}")
+    if thresholds is None or rule is None:
+        return []
+    name = rule if isinstance(rule, str) else repr(rule)
+    finite = np.asarray(thresholds, dtype=float)
+    finite = finite[np.isfinite(finite)]
+    span = f", thresholds {finite.min():.3g} to {finite.max():.3g}" if finite.size else ""
+    return [f"rule {name}{span}"]
+
+
+def _probabilities(model: Any) -> list[str]:
+    """Return how many labels have maps of which kind from scores to probabilities."""
     calibration = getattr(model, "calibration_", None)
-    if calibration is not None:
-        curves = int(np.count_nonzero(calibration.isotonic))
-        labels = len(calibration.isotonic)
-        found.append(f"probabilities: {labels - curves} sigmoid maps, {curves} isotonic")
-    return found
+    if calibration is None:
+        return []
+    curves = int(np.count_nonzero(calibration.isotonic))
+    return [f"{len(calibration.isotonic) - curves} sigmoid maps, {curves} isotonic"]
 
 
 def _value(value: Any) -> str:
