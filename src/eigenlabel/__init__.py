@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from eigenlabel.export.onnx_files import export_onnx
     from eigenlabel.inputs.views import Views
     from eigenlabel.kernels.meka import MEKA
+    from eigenlabel.results import to_frame
     from eigenlabel.versions import show_versions
 
 __all__ = [
@@ -98,6 +99,7 @@ __all__ = [
     "reproduce",
     "show_versions",
     "thresholds",
+    "to_frame",
 ]
 
 _PLACES = {  # where each name is; modules are imported when they are first used
@@ -140,6 +142,7 @@ _PLACES = {  # where each name is; modules are imported when they are first used
     "Views": "inputs.views",
     "MEKA": "kernels.meka",
     "show_versions": "versions",
+    "to_frame": "results",
 }
 
 

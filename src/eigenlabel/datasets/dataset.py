@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from eigenlabel.datasets.preview import preview
 from eigenlabel.linalg._types import Matrix
 from eigenlabel.linalg.operators import is_sparse
 
@@ -168,6 +169,10 @@ class Dataset:
         if len(self.views) > 1:
             parts.append(f"{len(self.views)} views")
         return f"Dataset({', '.join(parts)}; {self.source})"
+
+    def _repr_html_(self) -> str:
+        """Return the sizes, the first samples and their labels, escaped."""
+        return preview(self).html(f"Dataset: {self.source}" if self.source else "Dataset")
 
 
 def _widely_readable(A: Matrix, dtype: Any) -> Matrix:

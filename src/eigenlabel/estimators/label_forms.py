@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, TransformerMixin
 from sklearn.metrics import accuracy_score
 
+from eigenlabel.estimators.fitted_summary import summary_html
 from eigenlabel.inputs.data import unmasked
 from eigenlabel.inputs.fitting import OptionalMethod
 from eigenlabel.inputs.frames import make_frame
@@ -38,6 +39,16 @@ class LabelForms(ClassifierMixin):  # type: ignore[misc]
                 setattr(cls, name, OptionalMethod(_framed(method.fn), method.check))
             elif method is not None:
                 setattr(cls, name, _framed(method))
+
+    def _repr_html_inner(self) -> str:
+        """Return scikit-learn's diagram, with what a fitted model chose and reaches below it."""
+        return str(super()._repr_html_inner()) + summary_html(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
 
     def set_output(self, *, transform: str | None = None, predict: str | None = None) -> Any:
         """Set the form of the results of ``transform``, and of ``predict`` and ``predict_proba``.

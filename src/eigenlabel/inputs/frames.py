@@ -1,5 +1,6 @@
 """Data frames of whichever library is installed."""
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -8,7 +9,7 @@ from eigenlabel.inputs.parameters import check_choice
 LIBRARIES = ("pandas", "polars")
 
 
-def make_frame(columns: dict[str, list[Any]], library: str | None = None) -> Any:
+def make_frame(columns: Mapping[str, Any], library: str | None = None) -> Any:
     """Return columns as a data frame of pandas or polars; None is the first that is installed."""
     if library is not None:
         check_choice("library", library, LIBRARIES)
@@ -18,4 +19,7 @@ def make_frame(columns: dict[str, list[Any]], library: str | None = None) -> Any
         except ImportError:
             continue
     wanted = library or "pandas or polars"
-    raise ImportError(f"A frame needs {wanted}, which is not installed; to_dict needs nothing.")
+    raise ImportError(
+        f"A frame needs {wanted}, which is not installed: pip install 'eigenlabel[data]' installs "
+        "polars. The result itself can be read without it."
+    )

@@ -1,6 +1,6 @@
 """The result object: selections, corrections, tables."""
 
-import builtins
+import sys
 
 import numpy as np
 import pandas as pd
@@ -100,19 +100,12 @@ def test_tables_name_samples_and_labels():
 
 
 def test_polars_makes_the_frame_where_pandas_is_missing(monkeypatch):
-    missing = {"pandas"}
-    real = builtins.__import__
-
-    def importing(name, *rest, **options):
-        if name in missing:
-            raise ImportError(name)
-        return real(name, *rest, **options)
-
-    monkeypatch.setattr(builtins, "__import__", importing)
+    monkeypatch.setitem(sys.modules, "pandas", None)
     frame = make(label_names=["a", "b", "c"]).to_frame()
     assert isinstance(frame, pl.DataFrame)
     assert frame["kind"].to_list() == ["wrong", "missing", "wrong"]
-    missing.add("polars")
+    assert isinstance(make().to_frame("label", library="polars"), pl.DataFrame)
+    monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(ImportError, match="pandas or polars"):
         make().to_frame()
 

@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigenlabel.inputs.data import unmasked
+from eigenlabel.inputs.frames import make_frame
 from eigenlabel.inputs.parameters import check_choice, check_number
 from eigenlabel.linalg._types import Bools, Floats, Ints, Matrix
 
@@ -158,30 +159,23 @@ class LabelIssues:
         Y[i, j] = new
         return Y
 
-    def to_frame(self, by: str = "cell") -> Any:
+    def to_frame(self, by: str = "cell", library: str | None = None) -> Any:
         """Return the issues as a table, which needs pandas or polars.
 
         Parameters
         ----------
         by : {"cell", "label", "sample"}, default="cell"
             What a row stands for. Samples and labels are sorted by their scores.
+        library : {"pandas", "polars"} or None, default=None
+            The library of the frame. None is pandas, or polars if pandas is not installed.
 
         Returns
         -------
         frame : DataFrame
-            A frame of pandas, or of polars if pandas is not installed.
+            The table.
         """
         check_choice("by", by, ("cell", "label", "sample"))
-        columns = self.columns(by)
-        for library in ("pandas", "polars"):
-            try:
-                frame = __import__(library).DataFrame
-            except ImportError:
-                continue
-            return frame(columns)
-        raise ImportError(
-            "to_frame needs pandas or polars: pip install 'eigenlabel[data]', or use columns()."
-        )
+        return make_frame(self.columns(by), library)
 
     def columns(self, by: str = "cell") -> dict[str, Any]:
         """Return the columns of the tables of :meth:`to_frame` as arrays.

@@ -1,4 +1,5 @@
 import builtins
+import sys
 
 import numpy as np
 import pandas as pd
@@ -110,10 +111,9 @@ def test_a_frame_of_whichever_library_is_there(board, monkeypatch):
     assert list(frame.columns) == list(COLUMNS)
     assert frame["seconds"].tolist() == [1.0, 2.0]
 
-    def missing(name):
-        raise ImportError(name)
-
-    monkeypatch.setattr(module, "import_module", missing)
+    assert type(board.to_frame("polars")).__module__.split(".")[0] == "polars"
+    for library in ("pandas", "polars"):
+        monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(ImportError, match="pandas or polars"):
         board.to_frame()
     assert isinstance(board.rows, builtins.tuple)

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib import import_module
 from typing import Any, overload
 
 import numpy as np
 
 from eigenlabel import metrics
+from eigenlabel.inputs.frames import make_frame
 from eigenlabel.linalg._types import Bools, Floats
 
 FIGURES = ("f1_macro", "f1_micro", "auc", "map", "lrap", "log_loss")
@@ -76,21 +76,20 @@ class Leaderboard(Sequence[dict[str, Any]]):
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.rows)
 
-    def to_frame(self) -> Any:
-        """Return the rows as a data frame of pandas, or of polars if pandas is not installed.
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return the rows as a data frame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"} or None, default=None
+            The library of the frame. None is pandas, or polars if pandas is not installed.
 
         Returns
         -------
         frame : DataFrame
             One row for the blend and for each member.
         """
-        columns = {name: [row[name] for row in self.rows] for name in COLUMNS}
-        for library in ("pandas", "polars"):
-            try:
-                return import_module(library).DataFrame(columns)
-            except ImportError:
-                continue
-        raise ImportError("A frame needs pandas or polars; list(leaderboard) needs neither.")
+        return make_frame({name: [row[name] for row in self.rows] for name in COLUMNS}, library)
 
     def _cells(self) -> list[list[str]]:
         """Return the table as text."""
