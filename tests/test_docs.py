@@ -98,6 +98,12 @@ def test_prose_is_wrapped_and_paragraphs_are_short(page):
     assert [part for part in found if len(part.splitlines()) > 5] == []
 
 
+@pytest.mark.parametrize("page", PROSE, ids=lambda p: p.name)
+def test_no_line_break_turns_a_formula_into_a_list(page):
+    text = re.sub(r"^(```|\$\$).*?^\1", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    assert re.findall(r"^[+-] .*", text, flags=re.MULTILINE) == []  # lists have asterisks
+
+
 @pytest.mark.parametrize("page", ["docs/development/how_a_fit_flows.md", "CONTRIBUTING.md"])
 def test_modules_named_on_a_page_exist(page):
     rooms = ("cli", "report", "linalg", "inputs", "labels", "kernels", "datasets", "thresholds")

@@ -109,7 +109,8 @@ def public_names() -> dict[str, str]:
         for each in getattr(thing, "__all__", None) or vars(thing):
             member = f"{full}.{each}"
             found[f"{name}.{each}"] = found[f"el.{name}.{each}"] = found[member] = member
-            if each[0].isupper() or "_" in each.strip("_"):
+            short = each[0].isupper() or "_" in each.strip("_")
+            if short and name != "distributed":  # predict_proba alone is a method of classifiers
                 found.setdefault(each, member)
     return found
 
