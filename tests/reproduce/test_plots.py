@@ -73,7 +73,7 @@ def test_tables_of_every_kind_are_drawn(name):
     shown = {ax.get_title() for ax in drawing.axes if ax.lines}
     assert set(table.data) <= shown
     if name in CONTESTS:
-        assert "Human (paper)" in shown
+        assert f"paper: minus {table.reference}, 2 sets" in shown
 
 
 def test_points_have_the_bounds_of_han_et_al():

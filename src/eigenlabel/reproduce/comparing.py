@@ -167,7 +167,7 @@ def _beyond(table: Table, records: Records) -> list[Row]:
     """Compare methods that the paper does not have with the best method of the paper."""
     rows = []
     for dataset in table.data:
-        for name, metric in table.metrics.items():
+        for name, metric in (*table.metrics.items(), *table.conventions.items()):
             figures = [
                 f.mean for f in published()[table.name] if (f.dataset, f.metric) == (dataset, name)
             ]

@@ -22,6 +22,7 @@ DRAWER = "eigenlabel reproduce --plot"
 MARKERS = "osD^vP*X"
 WIDE = 50  # a ratio of the largest to the smallest x from which the axis is logarithmic
 ROW = 0.24  # height of a method in inches
+P_VALUES = (5e-7, 2.0)  # one axis for all panels; 30 pairs have at least 1.7e-6
 OURS = {"color": style_of(0)["color"], "markersize": 5, "linestyle": "none", "marker": "o"}
 PAPER = {**OURS, "color": style_of(1)["color"], "markerfacecolor": "white", "marker": "D"}
 
@@ -70,6 +71,10 @@ class Dots(NamedTuple):
         Our means and standard deviations.
     paper : list of (float, float) or None for each method
         The published ones.
+    levels : list of list of float or None
+        Published values of several data sets, one list for each.
+    zero : bool
+        Whether values are differences, so that zero has a line.
     """
 
     title: str
@@ -77,6 +82,8 @@ class Dots(NamedTuple):
     methods: list[str]
     ours: list[tuple[float, float] | None]
     paper: list[tuple[float, float] | None]
+    levels: Sequence[list[float | None]] = ()
+    zero: bool = False
 
 
 def _figure(rows: int, columns: int, width: float, height: float, **options: Any) -> Any:
@@ -96,8 +103,10 @@ def _draw_dots(title: str, panels: list[list[Dots]], note: str) -> Any:
     most = max(len(dots.methods) for row in panels for dots in row)
     figure, axes = _figure(len(panels), columns, 3.4, 0.9 + ROW * most)
     for row, places in zip(panels, axes, strict=True):
-        for dots, ax in zip(row, places, strict=False):
+        for k, (dots, ax) in enumerate(zip(row, places, strict=False)):
             _draw_panel(ax, dots)
+            if k and dots.methods == row[k - 1].methods:
+                ax.set_yticklabels([])  # those of the panel to the left
         for ax in places[len(row) :]:
             ax.set_axis_off()
     figure.suptitle(f"{title}\n{note}", fontsize="medium", **LITERAL)
@@ -107,7 +116,7 @@ def _draw_dots(title: str, panels: list[list[Dots]], note: str) -> Any:
         (look, name)
         for look, name, there in (
             (OURS, "ours", any(v is not None for d in shown for v in d.ours)),
-            (PAPER, "paper", any(v is not None for d in shown for v in d.paper)),
+            (PAPER, "paper", any(d.levels or any(d.paper) for d in shown)),
         )
         if there
     ]
@@ -118,6 +127,9 @@ def _draw_dots(title: str, panels: list[list[Dots]], note: str) -> Any:
 
 def _draw_panel(ax: Any, dots: Dots) -> None:
     height = np.arange(len(dots.methods))[::-1]
+    for levels in dots.levels:
+        there = [k for k, value in enumerate(levels) if value is not None]
+        ax.plot([levels[k] for k in there], height[there], **PAPER, alpha=0.6)
     for values, look, shift in ((dots.paper, PAPER, 0.14), (dots.ours, OURS, -0.14)):
         there = [k for k, value in enumerate(values) if value is not None]
         pairs = [value for value in values if value is not None]
@@ -133,7 +145,10 @@ def _draw_panel(ax: Any, dots: Dots) -> None:
     ax.set_axisbelow(True)
     if dots.metric.startswith("p of"):
         ax.set_xscale("log")
+        ax.set_xlim(*P_VALUES)
         ax.axvline(0.05, color=GREY, linewidth=0.8)
+    if dots.zero:
+        ax.axvline(0, color=GREY, linewidth=0.8)
     ax.set_title(dots.title, fontsize="small", **LITERAL)
     ax.set_xlabel(_named(dots.metric), fontsize="small", **LITERAL)
     ax.tick_params(labelsize="small")
@@ -202,15 +217,28 @@ def _draw_contest(contest: Contest, records: Records) -> Any:
             if any(len(v) for v in values):
                 ours = [_mean(v) for v in values]
                 row.append(Dots(data, metric, names, ours, [None] * len(names)))
-        for data, order in orders[metric].items():
-            paper = [_pair(order.get(n), None) for n in names]
-            title = f"{data} (paper)"
-            shown = f"{metric} in percent" if contest.in_percent(metric) else metric
-            row.append(Dots(title, shown, names, [None] * len(names), paper))
+        row.append(_leads(contest, metric, orders[metric]))
         lines.append(row)
     if not any(d.ours != [None] * len(names) for row in lines for d in row):
         raise ValueError(f"{contest.name} has no runs to draw.")
-    return _draw_dots(contest.title, lines, "the paper has other data; bars are deviations")
+    note = "bars are standard deviations; last column: the paper's own data sets, one mark for each"
+    return _draw_dots(contest.title, lines, note)
+
+
+def _leads(contest: Contest, metric: str, orders: Mapping[str, Mapping[str, float]]) -> Dots:
+    """Return the panel of the paper's sets: published values minus those of the reference.
+
+    Their levels differ from set to set and from ours, so that only differences can be compared.
+    """
+    names = contest.runnable()
+    levels = [
+        [order[n] - order[contest.reference] if n in order else None for n in names]
+        for order in orders.values()
+    ]
+    percent = " in percent" if contest.in_percent(metric) else ""
+    title = f"paper: minus {contest.reference}, {len(orders)} sets"
+    nothing: list[tuple[float, float] | None] = [None] * len(names)
+    return Dots(title, f"{metric}{percent}, difference", names, nothing, nothing, levels, True)
 
 
 def _mean(values: Floats) -> tuple[float, float] | None:

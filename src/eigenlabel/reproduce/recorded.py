@@ -12,7 +12,7 @@ from eigenlabel.metrics import ALL_METRICS
 Record = dict[str, Any]
 BEFORE = ("data", "method", "split", "seed", "train_size", "test_size", "n_features", "n_labels")
 SIZES = BEFORE[2:]
-AFTER = ("fit_seconds", "cpu_seconds", "parameters")
+AFTER = ("fit_seconds", "cpu_seconds", "peak_mib", "parameters")
 VERSIONS = ("eigenlabel", "python", "numpy", "scipy", "sklearn")
 
 
@@ -51,6 +51,7 @@ def write_csv(records: Iterable[Mapping[str, Any]], path: Any) -> int:
             cells: list[Any] = [record.get(name, "") for name in BEFORE]
             cells += [_shorten(record["metrics"].get(name)) for name in metrics]
             cells += [record["seconds"]["fit"], record.get("cpu_seconds", "")]
+            cells.append("" if record["peak_mib"] is None else f"{record['peak_mib']:.1f}")
             cells.append(json.dumps(record.get("parameters", {}), sort_keys=True))
             cells += [record["versions"].get(name, "") for name in VERSIONS]
             writer.writerow([*cells, record["key"]])
@@ -105,6 +106,7 @@ def _record(row: Mapping[str, str], path: Any, number: int) -> Record:
             },
             "seconds": {"fit": float(row["fit_seconds"])},
             "cpu_seconds": float(row["cpu_seconds"]) if row["cpu_seconds"] else None,
+            "peak_mib": float(row["peak_mib"]) if row["peak_mib"] else None,
             "parameters": json.loads(row["parameters"]),
             "versions": {name: row[name] for name in VERSIONS if row.get(name)},
             "key": row["key"],
