@@ -44,5 +44,5 @@ class Rows:
             if new:
                 writer.writeheader()
             writer.writerow(row)
-        self.rows.append({key: str(value) for key, value in row.items()})
+        self.rows.append({key: str(row.get(key, "")) for key in (*self.keys, *self.values)})
         self.done.add(self._key(row))
