@@ -19,15 +19,15 @@ BLEND = "blend"
 
 
 def _table(rows, size, methods, figure):
-    """Return methods x sets of means over splits; NaN where a method did not finish.
+    """Return methods, sets, their means over splits and the numbers of splits.
 
-    A set counts with the splits that all methods have tried. A method that has no such figure on
+    A mean is NaN where a method did not finish. A set counts with the splits that all methods have tried. A method that has no such figure on
     any set is left out.
     """
     mine = [row for row in rows if row["size"] == size and row["method"] in methods]
     cells = {(row["method"], row["set"], row["split"]): row[figure] for row in mine}
     present = [m for m in methods if any(key[0] == m and v for key, v in cells.items())]
-    found, names = [], []
+    found, names, counts = [], [], []
     for name in dict.fromkeys(row["set"] for row in mine):
         splits = {key[2] for key in cells if key[1] == name}
         common = [s for s in sorted(splits) if all((m, name, s) in cells for m in present)]
@@ -35,7 +35,8 @@ def _table(rows, size, methods, figure):
             values = [[cells[m, name, s] or "nan" for s in common] for m in present]
             found.append(np.mean(np.array(values, dtype=float), axis=1))
             names.append(name)
-    return present, names, np.array(found).T
+            counts.append(len(common))
+    return present, names, np.array(found).T, counts
 
 
 def _ranked(present, F, figure):
@@ -66,12 +67,13 @@ def summarise(rows, size, methods, ours):
     """Return what was found for each figure, and Markdown lines."""
     found = {}
     for figure in TITLES:
-        present, names, F = _table(rows, size, methods, figure)
+        present, names, F, counts = _table(rows, size, methods, figure)
         if len(present) < 3 or len(names) < 2:
             continue
         ranking = _ranked(present, F, figure)
         found[figure] = {
             "sets": names,
+            "splits": counts,
             "methods": present,
             "means": np.nanmean(F, axis=1).round(4).tolist(),
             "unfinished": np.isnan(F).sum(axis=1).tolist(),
@@ -97,14 +99,21 @@ def _seconds(rows, size, methods):
     return found
 
 
+def _range(counts):
+    """Return numbers as a text, such as "2" or "1 to 2"."""
+    low, high = min(counts), max(counts)
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
 def _lines(found, rows, size, methods):
     if not found:
         return [f"{size}: fewer than three methods or two sets."]
     first = next(iter(found.values()))
     took = _seconds(rows, size, methods)
     lines = [
-        f"{size}: {len(first['sets'])} sets ({', '.join(first['sets'])}); mean rank, and the mean "
-        "over the sets that the method finished in brackets.",
+        f"{size} training samples: {len(first['sets'])} sets ({', '.join(first['sets'])}), "
+        f"{_range(first['splits'])} of 5 splits; mean rank, and in brackets the mean over the sets "
+        "that the method finished.",
         "",
         "| method | " + " | ".join(TITLES[f] for f in found) + " | seconds |",
         "|---" * (len(found) + 2) + "|",
@@ -137,6 +146,7 @@ def draw(found, path):
     import matplotlib
 
     matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "contest"  # the same file for the same rows
     from matplotlib import pyplot as plt
 
     columns = 2
@@ -162,5 +172,5 @@ def draw(found, path):
     for ax in axes.flat[len(found) :]:
         ax.set_visible(False)
     path.parent.mkdir(exist_ok=True)
-    figure.savefig(path)
+    figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
