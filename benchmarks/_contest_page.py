@@ -21,8 +21,8 @@ BLEND = "blend"
 def _table(rows, size, methods, figure):
     """Return methods, sets, their means over splits and the numbers of splits.
 
-    A mean is NaN where a method did not finish. A set counts with the splits that all methods have tried. A method that has no such figure on
-    any set is left out.
+    A mean is NaN where a method did not finish. A set counts with the splits that all methods have
+    tried. A method that has no such figure on any set is left out.
     """
     mine = [row for row in rows if row["size"] == size and row["method"] in methods]
     cells = {(row["method"], row["set"], row["split"]): row[figure] for row in mine}
