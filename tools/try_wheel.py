@@ -37,6 +37,9 @@ assert (again.predict(data.X[150:]) == model.predict(data.X[150:])).all()
 blend = el.MultilabelBlend(["linear", "forest"], cv=3, random_state=0).fit(data.X, data.Y)
 found = el.metrics.evaluate(data.Y, blend.decision_function(data.X), blend.predict(data.X))
 assert found["f1_micro"] > 0.5, found
+assert any(one["user_api"] == "blas" for one in threadpoolctl.threadpool_info())
+if importlib.util.find_spec("onnx"):
+    el.export_onnx(model, "model.onnx")
 el.show_versions()
 """
 

@@ -43,7 +43,8 @@ def test_names_of_frames_are_stored(tmp_path):
     found = notes(tmp_path / "m.onnx")
     assert found["feature_names"] == list("abcdef")
     assert found["label_names"] == list("wxyz")
-    columns = ColumnTransformer([("some", StandardScaler(), ["c", "a"])], remainder="passthrough")
+    some = ("some", StandardScaler(), ["c", "a"])
+    columns = ColumnTransformer([some, ("others", "passthrough", list("bdef"))])
     chain = make_pipeline(columns, el.SharedSubspaceClassifier()).fit(X, Y)
     el.export_onnx(chain, tmp_path / "m.onnx")
     np.testing.assert_allclose(
