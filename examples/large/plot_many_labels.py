@@ -50,9 +50,9 @@ for r in components:
     print(f"{r:3d} components: {seconds[-1]:4.1f} s, precision at 3 {precision[-1]:.3f}")
 
 # %%
-# How good is that? A heading that is chosen by chance is right once in ten thousand times. The three
-# most frequent headings are a better guess, and still far away. Most headings are never used in the
-# training titles, so no method can find those.
+# How good is that? A heading that is chosen by chance is right once in ten thousand times. The
+# three most frequent headings are a better guess, and still far away. Most headings are never used
+# in the training titles, so no method can find those.
 
 popular = np.argsort(-np.asarray(Y[:n].sum(axis=0)).ravel())[:3]
 baseline = Y[n:][:, popular].sum() / (3 * n_new)
