@@ -298,7 +298,7 @@ def show_means(name: str, metrics: Sequence[str]) -> list[str]:
         lines += show_other_means(table, rows, metrics)
     notes = Counter(note for row in rows for note in row["note"].split("; ") if note)
     said = f" ({'; '.join(notes)})" if notes else ""
-    return [*lines, f"Means of an earlier version, whose single runs were not kept{said}.", ""]
+    return [f"Means of an earlier version, whose single runs were not kept{said}.", "", *lines]
 
 
 def show_other_means(
@@ -387,13 +387,14 @@ def generated(name: str, words: str | None) -> list[str]:
         return show_progress()
     table, records = get_table(name), records_of(name)
     metrics = [word.strip() for word in words.split(",")] if words else []
-    if not records and means_of(name):
-        return show_means(name, metrics)
+    earlier = show_means(name, metrics) if means_of(name) else []
+    if earlier and not records:
+        return earlier
     if isinstance(table, Contest):
-        return show_contest(table, records, metrics)
+        return [*show_contest(table, records, metrics), *earlier]
     if isinstance(table, Curves):
-        return show_curves(table, records)
-    return show_table(table, records, metrics)
+        return [*show_curves(table, records), *earlier]
+    return [*show_table(table, records, metrics), *earlier]
 
 
 def wrapped(lines: Sequence[str]) -> list[str]:

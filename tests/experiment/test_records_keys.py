@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 
 from eigenlabel import KGHA, PCA, ASOClassifier, SharedSubspaceClassifier, catalogue
@@ -113,3 +114,13 @@ def test_parameters_that_came_later_are_not_in_keys_by_default():
     assert "gamma" not in described
     assert "kernel='rbf'" in keys_module._describe(ASOClassifier(kernel="rbf"))
     assert "kernel='linear'" in keys_module._describe(SharedSubspaceClassifier())
+
+
+def test_a_function_is_described_by_its_name():
+    step = FunctionTransformer(np.log1p)
+    other = FunctionTransformer(itertools.chain.from_iterable)
+    ours = FunctionTransformer(planted)
+    for transformer in (step, other, ours):
+        assert " at 0x" not in keys_module._describe(transformer)
+    assert "protocols.planted" in keys_module._describe(ours)
+    assert keys_module._describe(ours) != keys_module._describe(FunctionTransformer(keys))

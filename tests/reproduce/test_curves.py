@@ -8,7 +8,7 @@ import pytest
 from eigenlabel.cli import main
 from eigenlabel.comparison import wilcoxon
 from eigenlabel.experiment import Splits, plan, run
-from eigenlabel.reproduce import FIGURES
+from eigenlabel.reproduce import FIGURES, get_table
 from protocols import small_figure
 
 
@@ -63,3 +63,12 @@ def test_the_command_prints_a_figure_and_writes_its_page(tmp_path, monkeypatch, 
     numbers = [line for line in lines if line[:1] in (["1"], ["2"])]
     assert [len(n) for n in numbers] == [2, 3, 2, 3]  # b has no point at 1
     assert page.read_text(encoding="utf-8").count('<svg class="diagram lines"') == 2
+
+
+def test_a_figure_may_share_the_records_of_a_table():
+    figure, table = get_table("mlls-figure1"), get_table("mlls-table3")
+    ours = figure.protocol(methods=["ML_LS"])
+    theirs = table.protocol(methods=["ML_LS"])
+    assert ours.name == theirs.name == "web-pages"
+    assert [m.name for m in ours.methods] == ["ML_LS fixed", "ML_LS"]
+    assert ours.metrics == theirs.metrics

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
@@ -15,6 +16,7 @@ from eigenlabel import (
     MDDM,
     PCA,
     DiscriminativeSelector,
+    SharedSubspaceClassifier,
     ThresholdedClassifier,
     catalogue,
 )
@@ -24,6 +26,7 @@ from eigenlabel.reproduce.paper_estimators import (
     AtShare,
     LabelLDA,
     OwnFeature,
+    Reduced,
     SeveralKernels,
     ViewChoice,
 )
@@ -150,3 +153,24 @@ def test_views_of_the_data_reach_the_model():
         fitted["joined"].scores, joined.decision_function(data.X[test]), rtol=1e-8
     )
     assert model.estimator.views is None
+
+
+def test_a_reduced_classifier_is_that_of_the_first_samples_features_and_labels(rng):
+    X = sp.csr_array(sp.random_array((40, 12), density=0.4, rng=rng))
+    Y = (rng.random((40, 5)) < [0.2, 0.6, 0.3, 0.7, 0.1]).astype(int)
+    model = Reduced(SharedSubspaceClassifier(), samples=30, features=7, labels=2).fit(X, Y)
+    used = np.asarray((X != 0).sum(axis=0))
+    columns = np.sort(np.argsort(-used, kind="stable")[:7])
+    labels = np.sort(np.argsort(-Y.sum(axis=0), kind="stable")[:2])
+    alone = SharedSubspaceClassifier().fit(X[:30][:, columns], Y[:30][:, labels])
+    scores = model.decision_function(X)
+    expected = alone.decision_function(X[:, columns])
+    np.testing.assert_allclose(scores[:, labels], expected, rtol=1e-10)
+    others = np.setdiff1d(np.arange(5), labels)
+    assert (scores[:, others] == -1).all()
+    assert not model.predict(X)[:, others].any()
+    np.testing.assert_array_equal(model.predict(X)[:, labels], alone.predict(X[:, columns]))
+    whole = Reduced(SharedSubspaceClassifier()).fit(X, Y).decision_function(X)
+    np.testing.assert_allclose(
+        whole, SharedSubspaceClassifier().fit(X, Y).decision_function(X), rtol=1e-10
+    )

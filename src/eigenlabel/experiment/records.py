@@ -95,6 +95,8 @@ def _describe(value: Any) -> str:
         return f"{type(value).__name__}({inside})"
     if isinstance(value, np.ndarray):
         return f"array({value.tolist()})"
+    if inspect.isroutine(value):  # its repr contains an address
+        return f"{value.__module__}.{value.__qualname__}"
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{k}: {_describe(v)}" for k, v in sorted(value.items())) + "}"
     return repr(value)

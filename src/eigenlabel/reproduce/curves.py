@@ -56,6 +56,10 @@ class Curves:
     published : dict of str to dict of str to float, default={}
         Maps a panel to published values of its curves, from a table of the paper. They are drawn
         beside the panel.
+    run : str, default=""
+        Name of the run, which tables may share. It is ``name`` by default.
+    recorded : tuple of str, default=()
+        Metrics that the records contain, those of the shared run. By default it is ``y``.
 
     Examples
     --------
@@ -74,6 +78,8 @@ class Curves:
     notes: tuple[str, ...] = ()
     reference: Point | None = None
     published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    run: str = ""
+    recorded: tuple[str, ...] = ()
 
     def curves(self) -> list[str]:
         """List the names of the curves.
@@ -124,8 +130,8 @@ class Curves:
                 if methods is None or c in methods or m.name in methods
             ],
             splits=replace(self.splits, at_most=n_splits),
-            metrics=("f1_macro",) if self.y == TIME else (self.y,),
-            name=self.name,
+            metrics=self.recorded or (("f1_macro",) if self.y == TIME else (self.y,)),
+            name=self.run or self.name,
         )
 
     def status(self) -> str:

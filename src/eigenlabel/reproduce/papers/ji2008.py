@@ -105,10 +105,9 @@ def on_linear_kernel(classifier: Any) -> Any:
 
 
 def _svm() -> Any:
-    svm = OneVsRestSearchCV(
-        HingeSVMs(kernel="precomputed"), {"C": list(SVM_COSTS)}, calibration=None
-    )
-    return with_training_thresholds(on_linear_kernel(svm))
+    svm = HingeSVMs(kernel="precomputed", max_iter=LIBSVM_ITERATIONS)
+    tuned = OneVsRestSearchCV(svm, {"C": list(SVM_COSTS)}, calibration=None)
+    return with_training_thresholds(on_linear_kernel(tuned))
 
 
 def _svm_with_one_cost() -> Any:
