@@ -7,11 +7,11 @@ from eigenlabel.labels.checks import (
     check_label_matrix,
     check_observed_labels,
     check_sparse_labels,
-    find_missing,
     has_missing,
     is_vector,
 )
 from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.labels.missing import find_missing
 
 NAN = np.nan
 

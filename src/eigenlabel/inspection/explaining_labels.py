@@ -14,7 +14,8 @@ from eigenlabel.inspection.explaining import choose_labels, largest, name_labels
 from eigenlabel.inspection.label_explanation import Confusion, LabelExplanation
 from eigenlabel.inspection.transformed_features import start
 from eigenlabel.inspection.unwrapped_model import Opened, check_linear, count_labels, unwrap
-from eigenlabel.labels.checks import check_observed_labels, to_dense
+from eigenlabel.labels.checks import check_observed_labels
+from eigenlabel.labels.missing import to_dense
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.operators import is_sparse
 from eigenlabel.model_selection.classifier_scores import labels_matrix

@@ -18,7 +18,6 @@ from eigenlabel.labels.checks import (
     check_label_matrix,
     check_observed_labels,
     check_sparse_labels,
-    find_missing,
     is_vector,
 )
 from eigenlabel.labels.label_sets import (
@@ -29,6 +28,7 @@ from eigenlabel.labels.label_sets import (
     read_labels,
     to_label_sets,
 )
+from eigenlabel.labels.missing import find_missing
 from eigenlabel.linalg._types import Bools, Floats, Matrix
 from eigenlabel.linalg.operators import CentredOperator
 from eigenlabel.linalg.ties import first_highest

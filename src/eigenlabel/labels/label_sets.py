@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenlabel.labels.checks import find_missing, to_dense
+from eigenlabel.labels.missing import find_missing, to_dense
 from eigenlabel.linalg._types import Bools, Floats
 from eigenlabel.linalg.machine import memory_limit, readable
 
@@ -82,9 +82,20 @@ def _cells(y: Any) -> Any:
     return cells
 
 
-def read_labels(y: Any) -> Any:
-    """Return label sets as a label matrix with names; anything else is returned unchanged."""
-    return label_matrix(y) if holds_label_sets(y) else y
+def read_labels(y: Any, names: Any = None) -> Any:
+    """Return label sets as a label matrix with names; anything else is returned unchanged.
+
+    All places that accept a label matrix accept label sets by this function.
+
+    Parameters
+    ----------
+    y : label matrix, frame, vector or label sets
+        The labels.
+    names : array or None
+        The labels in the order of the columns, such as the ``classes_`` of a model; None are those
+        that occur, in ascending order.
+    """
+    return label_matrix(y, names) if holds_label_sets(y) else y
 
 
 def label_matrix(y: Any, names: Any = None) -> NamedLabels:
