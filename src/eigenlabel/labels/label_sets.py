@@ -10,6 +10,7 @@ from eigenlabel.linalg._types import Bools, Floats
 from eigenlabel.linalg.machine import memory_limit, readable
 
 COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
+SEPARATORS = (";", "|", ",")
 
 
 class NamedLabels(np.ndarray[Any, Any]):
@@ -207,3 +208,25 @@ def common_matrices(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
         )
     names = label_matrix(np.concatenate(both)).columns
     return label_matrix(both[0], names), label_matrix(both[1], names)
+
+
+def find_separator(classes: Any) -> str:
+    """Return the separator if classes look like several labels in one string, or nothing.
+
+    They do if splitting yields fewer different labels than there are classes, or if a part is a
+    class as well. A comma is also part of names, such as ``Smith, Ann``, and counts if both hold.
+
+    Parameters
+    ----------
+    classes : sequence
+        The different values of a vector y.
+    """
+    words = {str(value).strip() for value in classes if isinstance(value, str)}
+    for separator in SEPARATORS:
+        joined = [word for word in words if separator in word]
+        parts = {part.strip() for word in joined for part in word.split(separator)} - {""}
+        labels = parts | words.difference(joined)
+        fewer, alone = len(labels) < len(words), bool(parts & words)
+        if joined and (fewer or alone) and (separator != "," or (fewer and alone)):
+            return separator
+    return ""
