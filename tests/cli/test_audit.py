@@ -44,7 +44,8 @@ def test_planted_errors_are_written_first(table, tmp_path, capsys):
     assert run_command("audit", path, *words) == 0
     out = capsys.readouterr().out
     rows = rows_of(output)
-    assert len(rows) == 1000
+    assert 4 <= len(rows) < 50  # of more than a thousand cells
+    assert min(float(row["score"]) for row in rows) >= 0.1
     found = {(row["sample"], row["label"]): int(row["given"]) for row in rows[:12]}
     assert sum(found.get(cell) == given for cell, given in errors.items()) >= 4
     for row in rows:
@@ -101,6 +102,7 @@ def test_samples_without_names_are_known_by_position(folder, tmp_path):
         ([], 2, "required: -o"),
         (["-o", "i.csv", "--rows", "0"], 2, "expected an integer >= 1"),
         (["-o", "i.csv", "--cv", "500"], 1, "too few for 500 folds"),
+        (["-o", "i.csv", "--cv", "1"], 2, "expected an integer >= 2"),
         (["-o", "i.csv", "--report", "i.csv"], 1, "also another file"),
     ],
 )

@@ -7,11 +7,11 @@ from eigenlabel.labels.checks import (
     check_label_matrix,
     check_observed_labels,
     check_sparse_labels,
-    find_missing,
     has_missing,
     is_vector,
 )
 from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.labels.missing import find_missing
 
 NAN = np.nan
 
@@ -111,6 +111,12 @@ def test_the_second_value_find_missing(values):
     np.testing.assert_array_equal(find_missing(values), [False, True])
 
 
-def test_the_message_for_label_sets_says_how_they_become_a_matrix():
-    with pytest.raises(ValueError, match=r"MultiLabelBinarizer\(classes=model.classes_\)"):
-        check_label_matrix(np.array([{"a"}, {"b"}], dtype=object))
+
+
+def test_label_sets_are_read_as_a_matrix():
+    sets = np.array([{"b"}, {"a", "b"}, None], dtype=object)
+    Y, observed = check_observed_labels(sets)
+    np.testing.assert_array_equal(Y[:2], [[False, True], [True, True]])
+    np.testing.assert_array_equal(observed.all(axis=1), [True, True, False])
+    with pytest.raises(ValueError, match="contains NaN"):
+        check_label_matrix(sets)

@@ -168,3 +168,13 @@ def test_probabilities_of_classes_sum_to_one(rng):
     two = LabelCodec.fit(["a", "b"])[0].shape_probabilities(P[:, :1])
     np.testing.assert_array_equal(two, np.column_stack([1 - P[:, 0], P[:, 0]]))
     np.testing.assert_array_equal(LabelCodec.fit(["a"])[0].shape_probabilities(P[:, :1]), 1)
+
+
+def test_classes_that_look_like_label_sets_are_reported():
+    with pytest.warns(UserWarning, match=r"'a;b' look like several labels.*value.split\(';'\)"):
+        codec, _ = LabelCodec.fit(np.array(["a;b", "a", "b", "a"]))
+    assert codec.kind == "multiclass"
+    advised = [{label.strip() for label in value.split(";")} for value in ("a; b", "b")]
+    codec, Y = LabelCodec.fit(advised)
+    assert codec.multilabel
+    np.testing.assert_array_equal(Y, [[True, True], [False, True]])

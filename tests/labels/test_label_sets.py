@@ -12,6 +12,7 @@ from eigenlabel.labels.label_sets import (
     NamedLabels,
     common_matrices,
     compare_sets,
+    find_separator,
     holds_label_sets,
     label_matrix,
     read_labels,
@@ -129,3 +130,23 @@ def test_blocks_of_label_sets():
     assert codec.encode([[0, 1, 1]]).tolist() == [[False, True, True]]
     with pytest.raises(ValueError, match="label 'z'"):
         codec.encode([["z"], []])
+
+
+@pytest.mark.parametrize(
+    ("classes", "separator"),
+    [
+        (["a;b", "a", "b"], ";"),
+        (["a;b", "b;c", "a;c"], ""),  # three labels, three classes: it may be either
+        (["a;b", "b;c", "a;c", "a;b;c"], ";"),
+        (["red | blue", "blue"], "|"),
+        (["red, blue", "red", "blue"], ","),
+        (["Smith, Ann", "Smith, Bob", "Smith, Cid", "Jones, Ann"], ""),
+        (["a, b", "a"], ""),  # as many labels as classes
+        (["a", "b"], ""),
+        (["<=50K;", ">50K;"], ""),
+        ([1, 2], ""),
+        ([], ""),
+    ],
+)
+def test_separators_are_found_if_parts_are_labels(classes, separator):
+    assert find_separator(classes) == separator

@@ -42,3 +42,22 @@ def test_labels_are_counted_with_the_weights_of_their_samples():
 def test_sets_of_different_shapes_raise_an_error():
     with pytest.raises(ValueError, match=r"y_true has shape \(3, 2\), y_pred \(3, 1\)"):
         metrics.accuracy(Y, P[:, :1])
+
+
+def test_recall_and_false_discovery_by_sample():
+    Y = np.array([[1, 1, 0, 0], [0, 0, 0, 0], [0, 1, 0, 0]])
+    P = np.array([[1, 0, 1, 1], [0, 0, 0, 1], [0, 0, 0, 0]])
+    assert metrics.recall_samples(Y, P) == pytest.approx((1 / 2 + 1 + 0) / 3)
+    assert metrics.false_discovery_samples(Y, P) == pytest.approx((2 / 3 + 1 + 0) / 3)
+    w = [2, 0, 1]
+    assert metrics.recall_samples(Y, P, sample_weight=w) == pytest.approx((2 / 2 + 0) / 3)
+    assert metrics.false_discovery_samples(Y, P, sample_weight=w) == pytest.approx(2 * 2 / 3 / 3)
+    sets = [{"a"}, {"b", "c"}]
+    assert metrics.recall_samples(sets, [{"a", "b"}, {"c"}]) == pytest.approx(0.75)
+
+
+def test_cells_that_are_not_observed_do_not_count_by_sample():
+    Y = np.array([[1, np.nan, 0], [np.nan, np.nan, np.nan]])
+    P = np.array([[0, 1, 1], [1, 1, 1]])
+    assert metrics.recall_samples(Y, P) == 0
+    assert metrics.false_discovery_samples(Y, P) == 1

@@ -50,6 +50,8 @@ def as_one_column(Y, given, w, function):
 ORACLES = {
     "accuracy": by_row,
     "f1_samples": by_row,
+    "recall_samples": by_row,
+    "false_discovery_samples": by_row,
     "ranking_loss": by_row,
     "ranking_accuracy": by_row,
     "average_precision": by_row,

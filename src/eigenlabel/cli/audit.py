@@ -27,7 +27,7 @@ from eigenlabel.cli.label_errors import (
     issues_table,
 )
 from eigenlabel.cli.messages import print_notes
-from eigenlabel.cli.options import Command, positive
+from eigenlabel.cli.options import Command, folds, positive
 from eigenlabel.cli.pages import about
 from eigenlabel.cli.tables import format_table
 from eigenlabel.datasets import DataError
@@ -39,6 +39,7 @@ from eigenlabel.preprocessing import make_preparation
 from eigenlabel.preprocessing.preparation import PREPARATIONS
 
 PRINTED, LABELS_ON_PAGE = 10, 300  # rows of a table
+MOST_ROWS, LEAST_SCORE = 1000, 0.1  # of the rows of a file, if their number is not given
 WRITTEN = ("sample", "label", "kind", "given", "suggested", "score", "probability")
 
 
@@ -55,10 +56,13 @@ def _add_options(audit: argparse.ArgumentParser) -> None:
     )
     audit.add_argument("--report", metavar="PAGE", help="write an HTML page to this file")
     audit.add_argument(
-        "--rows", type=positive, default=1000, help="rows of the CSV file (default 1000)"
+        "--rows",
+        type=positive,
+        help="rows of the CSV file (default: the labels that are errors with a probability of "
+        f"{LEAST_SCORE:g} or more, at most {MOST_ROWS:,})",
     )
     audit.add_argument(
-        "--cv", type=positive, default=5, metavar="K", help="number of folds (default 5)"
+        "--cv", type=folds, default=5, metavar="K", help="number of folds (default 5)"
     )
     audit.add_argument(
         "--prepare",
@@ -76,7 +80,7 @@ def _audit(arguments: argparse.Namespace) -> None:
     print(data)
     print_notes(data.notes, stream=sys.stdout)
     n = data.X.shape[0]
-    if n < max(arguments.cv, 2):
+    if n < arguments.cv:
         problem = f"{n} samples are too few for {arguments.cv} folds; use fewer with --cv"
         raise DataError(arguments.data, problem)
     start = time.perf_counter()
@@ -86,9 +90,9 @@ def _audit(arguments: argparse.Namespace) -> None:
         model = make_pipeline(prepare, SharedSubspaceClassifierCV(cv=arguments.cv)).fit(data.X, Y)
     issues = find_issues(model[-1].oof_scores_, Y, data)
     seconds = time.perf_counter() - start
-    _write(issues, arguments.output, arguments.rows)
+    shown = _count_rows(issues, arguments.rows)
+    _write(issues, arguments.output, shown)
     _print(issues)
-    shown = min(len(issues), arguments.rows)
     print(f"\n{shown} labels, the most suspicious first, written to {arguments.output}")
     if arguments.report:
         page = report.page(
@@ -98,6 +102,13 @@ def _audit(arguments: argparse.Namespace) -> None:
             about=about(arguments),
         )
         print(f"page: {report.write(page, arguments.report)}")
+
+
+def _count_rows(issues: LabelIssues, wanted: int | None) -> int:
+    """Return the number of rows of the file."""
+    if wanted is not None:
+        return min(len(issues), wanted)
+    return min(int(np.count_nonzero(issues.scores >= LEAST_SCORE)), MOST_ROWS)
 
 
 def _write(issues: LabelIssues, path: str, rows: int) -> None:

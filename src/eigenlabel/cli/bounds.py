@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenlabel import ThresholdedClassifier, report
-from eigenlabel.labels.checks import to_dense
+from eigenlabel.labels.missing import to_dense
 from eigenlabel.linalg._types import Bools, Floats
 from eigenlabel.thresholds import RiskControl
 from eigenlabel.thresholds.risk import CONFIDENCE

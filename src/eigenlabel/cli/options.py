@@ -142,6 +142,13 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def folds(text: str) -> int:
+    """Return an integer of at least 2."""
+    if not text.isdecimal() or int(text) < 2:
+        raise argparse.ArgumentTypeError(f"expected an integer >= 2, got {text!r}")
+    return int(text)
+
+
 def seed(text: str) -> int:
     """Return an integer between 0 and 2^32 - 1."""
     if not text.isdecimal() or int(text) >= 2**32:

@@ -21,9 +21,9 @@ from eigenlabel.cli.options import (
     Command,
     UsageError,
     duration,
+    folds,
     integers,
     numbers,
-    positive,
     risk,
     seed,
     share,
@@ -58,7 +58,7 @@ def _add_options(tune: argparse.ArgumentParser) -> None:
     )
     tune.add_argument(
         "--cv",
-        type=positive,
+        type=folds,
         metavar="K",
         help="number of folds (default 5; 10 with --effort best)",
     )

@@ -14,8 +14,9 @@ from eigenlabel.inputs.fitting import OptionalMethod
 from eigenlabel.inputs.frames import make_frame
 from eigenlabel.inputs.parameters import check_choice
 from eigenlabel.inputs.sample_weights import check_row_weights
-from eigenlabel.labels.checks import find_missing, has_missing, is_vector, to_dense
+from eigenlabel.labels.checks import has_missing, is_vector
 from eigenlabel.labels.label_sets import compare_sets, holds_label_sets, label_matrix
+from eigenlabel.labels.missing import find_missing, to_dense
 from eigenlabel.metrics import accuracy
 
 OUTPUTS = ("default", "pandas", "polars")

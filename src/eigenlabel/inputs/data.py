@@ -318,7 +318,12 @@ def check_scores(name: str, scores: Any, shape: tuple[int, ...] | None = None) -
     if array.ndim != 2:
         raise ValueError(f"{name} must be a matrix (samples, labels), got shape {array.shape}.")
     if shape is not None and array.shape != shape:
-        raise ValueError(f"{name} has shape {array.shape}, the label matrix {shape}.")
+        hint = (
+            " Label sets have a column for each label that occurs in them: pass "
+            "MultiLabelBinarizer(classes=model.classes_).fit_transform(y) to have all columns."
+        )
+        some = hint if array.shape[0] == shape[0] and array.shape[1] > shape[1] else ""
+        raise ValueError(f"{name} has shape {array.shape}, the label matrix {shape}.{some}")
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise ValueError(f"{name} must be finite, found {array[row, column]} at [{row}, {column}].")

@@ -14,7 +14,9 @@ from eigenlabel.inspection.explaining import choose_labels, largest, name_labels
 from eigenlabel.inspection.label_explanation import Confusion, LabelExplanation
 from eigenlabel.inspection.transformed_features import start
 from eigenlabel.inspection.unwrapped_model import Opened, check_linear, count_labels, unwrap
-from eigenlabel.labels.checks import check_observed_labels, to_dense
+from eigenlabel.labels.checks import check_observed_labels
+from eigenlabel.labels.label_sets import read_labels
+from eigenlabel.labels.missing import to_dense
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.operators import is_sparse
 from eigenlabel.model_selection.classifier_scores import labels_matrix
@@ -220,7 +222,7 @@ def _confusions(
     model: Any, opened: Opened, X: Any, Y: Any, names: np.ndarray, j: int, n_top: int
 ) -> list[Confusion]:
     """Return the labels that label j is confused with most often."""
-    truth, observed = check_observed_labels(Y, "Y")
+    truth, observed = check_observed_labels(read_labels(Y, names), "Y")
     decided, known = _decisions(model, opened, X, truth.shape)
     if observed is not None:
         known = known & observed

@@ -6,6 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigenlabel.inputs.data import check_sparse, unmasked
+from eigenlabel.labels.label_sets import read_labels
+from eigenlabel.labels.missing import find_missing, is_missing, to_dense
 from eigenlabel.linalg._types import Bools, Floats, Matrix
 
 HINT = (
@@ -56,15 +58,12 @@ def check_observed_labels(Y: Any, name: str = "y") -> tuple[Bools, Bools | None]
     return array != 0, None
 
 
-def to_dense(Y: Matrix) -> Any:
-    """Return a sparse matrix, or anything that numpy reads, as an array."""
-    sparse = sp.issparse(Y)
-    return Y.toarray() if sparse else np.asarray(Y)
-
-
 def _as_matrix(Y: Any, name: str) -> Any:
-    """Return a label matrix as a dense array of booleans or numbers that is not checked further."""
-    Y = unmasked(Y)
+    """Return a label matrix as a dense array of booleans or numbers that is not checked further.
+
+    Label sets become a matrix with one column for each label that occurs, in ascending order.
+    """
+    Y = unmasked(read_labels(Y))
     check_sparse(Y, name)
     try:
         array = to_dense(Y)
@@ -105,25 +104,6 @@ def _unknown(name: str) -> str:
         "; if -1 stands for 'not observed', np.where(Y == -1, np.nan, Y), which not every method "
         "accepts"
     )
-
-
-def is_missing(value: Any) -> bool:
-    """Return True for None, NaT and pandas' NA, known by name because pandas is optional."""
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
-
-
-def find_missing(values: Any) -> Bools:
-    """Return the entries (n,) of an array that are NaN, None, NaT or pandas' NA."""
-    flat = values.ravel()
-    if flat.dtype.kind == "f":
-        return np.asarray(np.isnan(flat))
-    if flat.dtype.kind in "mM":
-        return np.asarray(np.isnat(flat))
-    if flat.dtype.kind != "O":
-        return np.zeros(len(flat), dtype=bool)
-    floats = (float, np.floating)
-    nan = (is_missing(v) or (isinstance(v, floats) and bool(np.isnan(v))) for v in flat)
-    return np.fromiter(nan, dtype=bool, count=len(flat))
 
 
 def _as_numbers(Y: Any, name: str) -> Any:

@@ -18,17 +18,18 @@ from eigenlabel.labels.checks import (
     check_label_matrix,
     check_observed_labels,
     check_sparse_labels,
-    find_missing,
     is_vector,
 )
 from eigenlabel.labels.label_sets import (
     NamedLabels,
     are_label_sets,
+    find_separator,
     holds_label_sets,
     label_matrix,
     read_labels,
     to_label_sets,
 )
+from eigenlabel.labels.missing import find_missing
 from eigenlabel.linalg._types import Bools, Floats, Matrix
 from eigenlabel.linalg.operators import CentredOperator
 from eigenlabel.linalg.ties import first_highest
@@ -175,6 +176,7 @@ class LabelCodec:
         y = column_or_1d(y)
         check_classification_targets(y)
         binarizer = LabelBinarizer(sparse_output=sparse).fit(y)
+        _warn_about_separators(binarizer.classes_)
         if len(binarizer.classes_) == 1:
             # With one class only, the one score is that of its presence.
             Y = np.ones((len(y), 1), dtype=bool)
@@ -298,3 +300,15 @@ class LabelCodec:
 def _check_known(known: Bools) -> None:
     if not known.any():
         raise ValueError("No sample is labelled: y is NaN everywhere.")
+
+
+def _warn_about_separators(classes: Any) -> None:
+    """Warn if the classes of a vector look like several labels in one string."""
+    separator = find_separator(classes) if classes.dtype.kind in "OU" else ""
+    if separator:
+        example = next(str(value) for value in classes if separator in str(value))
+        warn(
+            f"y is a vector, and each value is one of {len(classes)} classes, but values such as "
+            f"{example[:80]!r} look like several labels. For label sets pass [{{label.strip() for "
+            f"label in value.split({separator!r})}} for value in y]."
+        )

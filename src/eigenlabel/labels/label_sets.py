@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from eigenlabel.labels.checks import find_missing, to_dense
+from eigenlabel.labels.missing import find_missing, to_dense
 from eigenlabel.linalg._types import Bools, Floats
 from eigenlabel.linalg.machine import memory_limit, readable
 
 COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
+SEPARATORS = (";", "|", ",")
 
 
 class NamedLabels(np.ndarray[Any, Any]):
@@ -82,9 +83,20 @@ def _cells(y: Any) -> Any:
     return cells
 
 
-def read_labels(y: Any) -> Any:
-    """Return label sets as a label matrix with names; anything else is returned unchanged."""
-    return label_matrix(y) if holds_label_sets(y) else y
+def read_labels(y: Any, names: Any = None) -> Any:
+    """Return label sets as a label matrix with names; anything else is returned unchanged.
+
+    All places that accept a label matrix accept label sets by this function.
+
+    Parameters
+    ----------
+    y : label matrix, frame, vector or label sets
+        The labels.
+    names : array or None
+        The labels in the order of the columns, such as the ``classes_`` of a model; None are those
+        that occur, in ascending order.
+    """
+    return label_matrix(y, names) if holds_label_sets(y) else y
 
 
 def label_matrix(y: Any, names: Any = None) -> NamedLabels:
@@ -196,3 +208,25 @@ def common_matrices(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
         )
     names = label_matrix(np.concatenate(both)).columns
     return label_matrix(both[0], names), label_matrix(both[1], names)
+
+
+def find_separator(classes: Any) -> str:
+    """Return the separator if classes look like several labels in one string, or nothing.
+
+    They do if splitting yields fewer different labels than there are classes, or if a part is a
+    class as well. A comma is also part of names, such as ``Smith, Ann``, and counts if both hold.
+
+    Parameters
+    ----------
+    classes : sequence
+        The different values of a vector y.
+    """
+    words = {str(value).strip() for value in classes if isinstance(value, str)}
+    for separator in SEPARATORS:
+        joined = [word for word in words if separator in word]
+        parts = {part.strip() for word in joined for part in word.split(separator)} - {""}
+        labels = parts | words.difference(joined)
+        fewer, alone = len(labels) < len(words), bool(parts & words)
+        if joined and (fewer or alone) and (separator != "," or (fewer and alone)):
+            return separator
+    return ""

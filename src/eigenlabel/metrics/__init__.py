@@ -42,7 +42,9 @@ from eigenlabel.metrics.f1_and_hamming import (
     f1_macro,
     f1_micro,
     f1_samples,
+    false_discovery_samples,
     hamming_loss,
+    recall_samples,
 )
 from eigenlabel.metrics.hsic_dependence import hsic
 from eigenlabel.metrics.log_loss_and_brier import (
@@ -90,6 +92,7 @@ __all__ = [
     "f1_macro",
     "f1_micro",
     "f1_samples",
+    "false_discovery_samples",
     "hamming_loss",
     "hsic",
     "label_average_precision",
@@ -107,5 +110,6 @@ __all__ = [
     "propensity_precision_at_k",
     "ranking_accuracy",
     "ranking_loss",
+    "recall_samples",
     "reliability_bins",
 ]

@@ -18,7 +18,15 @@ from eigenlabel.metrics.by_label import (
     labels_recalled_at_k,
 )
 from eigenlabel.metrics.checked_inputs import Weights
-from eigenlabel.metrics.f1_and_hamming import accuracy, f1_macro, f1_micro, f1_samples, hamming_loss
+from eigenlabel.metrics.f1_and_hamming import (
+    accuracy,
+    f1_macro,
+    f1_micro,
+    f1_samples,
+    false_discovery_samples,
+    hamming_loss,
+    recall_samples,
+)
 from eigenlabel.metrics.log_loss_and_brier import brier_score, log_loss
 from eigenlabel.metrics.propensity import propensity_ndcg_at_k, propensity_precision_at_k
 from eigenlabel.metrics.rankings import (
@@ -78,6 +86,8 @@ METRICS: dict[str, Metric] = {
     "f1_macro": Metric(f1_macro, "labels", True),
     "f1_micro": Metric(f1_micro, "labels", True),
     "f1_samples": Metric(f1_samples, "labels", True),
+    "recall_samples": Metric(recall_samples, "labels", True),
+    "false_discovery_samples": Metric(false_discovery_samples, "labels", False),
     "ranking_loss": Metric(ranking_loss, "scores", False),
     "average_precision": Metric(average_precision, "scores", True),
     "one_error": Metric(one_error, "scores", False),

@@ -174,3 +174,53 @@ def f1_samples(
     Y, P, observed = read_label_sets(y_true, y_pred)
     f1 = f1_from_counts((Y & P).sum(axis=1), P.sum(axis=1), Y.sum(axis=1), zero_division)
     return average(f1, sample_weights(sample_weight, len(Y), observed))
+
+
+def recall_samples(y_true: Any, y_pred: Any, *, sample_weight: Weights = None) -> float:
+    """Compute the mean over samples of the share of their labels that are predicted.
+
+    It is the figure that ``RiskControl(recall=...)`` bounds. A sample without labels counts as 1.
+
+    Parameters
+    ----------
+    y_true : array-like or sparse matrix of shape (n_samples, n_labels), or list of label sets
+        The true labels, NaN where a label is not observed.
+    y_pred : array-like or sparse matrix of shape (n_samples, n_labels), or list of label sets
+        The predicted labels, 0 and 1.
+    sample_weight : array-like of shape (n_samples,), default=None
+        The sample weights. All samples count equally by default.
+
+    Returns
+    -------
+    value : float
+        Recall by sample, between 0 and 1.
+    """
+    Y, P, observed = read_label_sets(y_true, y_pred)
+    found, total = (Y & P).sum(axis=1), Y.sum(axis=1)
+    recall = np.where(total > 0, found / np.maximum(total, 1), 1.0)
+    return average(recall, sample_weights(sample_weight, len(Y), observed))
+
+
+def false_discovery_samples(y_true: Any, y_pred: Any, *, sample_weight: Weights = None) -> float:
+    """Compute the mean over samples of the share of their predicted labels that are wrong.
+
+    It is the figure that ``RiskControl(false_discovery=...)`` bounds. A sample without predicted
+    labels counts as 0.
+
+    Parameters
+    ----------
+    y_true : array-like or sparse matrix of shape (n_samples, n_labels), or list of label sets
+        The true labels, NaN where a label is not observed.
+    y_pred : array-like or sparse matrix of shape (n_samples, n_labels), or list of label sets
+        The predicted labels, 0 and 1.
+    sample_weight : array-like of shape (n_samples,), default=None
+        The sample weights. All samples count equally by default.
+
+    Returns
+    -------
+    value : float
+        The false-discovery proportion by sample, between 0 and 1.
+    """
+    Y, P, observed = read_label_sets(y_true, y_pred)
+    share = (P & ~Y).sum(axis=1) / np.maximum(P.sum(axis=1), 1)
+    return average(share, sample_weights(sample_weight, len(Y), observed))

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenlabel.labels.checks import to_dense
+from eigenlabel.labels.missing import to_dense
 
 
 def hsic(K: Any, L: Any, *, unbiased: bool = False) -> float:

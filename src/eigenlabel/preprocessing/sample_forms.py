@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array
 from eigenlabel.datasets.tables.columns import Column, RawTable, Words, factorise, to_column
 from eigenlabel.datasets.tables.frames import FrameTable, to_table
 from eigenlabel.inputs.data import check_sparse, check_unique_columns, unmasked
-from eigenlabel.labels.checks import find_missing
+from eigenlabel.labels.missing import find_missing
 from eigenlabel.linalg._types import Matrix
 from eigenlabel.linalg.operators import is_sparse
 

@@ -11,6 +11,9 @@ METRIC_WORDS = {
     "f1_micro": "F1 of all pairs of a sample and a label together, so that frequent labels count "
     "most.",
     "f1_samples": "F1 of the labels of each sample; the mean over samples.",
+    "recall_samples": "Share of the labels of a sample that are predicted; the mean over samples.",
+    "false_discovery_samples": "Share of the predicted labels of a sample that are wrong; the mean "
+    "over samples.",
     "ranking_loss": "The share of pairs of a true and a wrong label of a sample in which the wrong "
     "one is ranked higher.",
     "average_precision": "The mean share of true labels among the labels ranked at least as high "

@@ -25,7 +25,7 @@ from eigenlabel.inputs.parameters import (
     check_parameters,
 )
 from eigenlabel.inputs.warning import warn
-from eigenlabel.labels.checks import find_missing
+from eigenlabel.labels.missing import find_missing
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.linalg.hats import IndicatorHat
 from eigenlabel.linalg.numerics import descending_eigh, fix_signs

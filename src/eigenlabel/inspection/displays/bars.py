@@ -20,6 +20,7 @@ from eigenlabel.inspection.displays.checked_inputs import (
 )
 from eigenlabel.inspection.displays.curve_points import precision_recall_curve, roc_curve
 from eigenlabel.labels.checks import check_label_matrix, check_observed_labels
+from eigenlabel.labels.label_sets import read_labels
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.metrics import f1_from_counts
 from eigenlabel.model_selection.classifier_scores import labels_matrix
@@ -161,9 +162,10 @@ class LabelBarsDisplay(Display):
                 "LabelBarsDisplay.from_predictions(Y, model.oof_scores_ > model.thresholds_)."
             )
         if metric in OF_SETS:
+            names = names_given(label_names, model)
+            Y = read_labels(Y, names)
             m = check_observed_labels(Y, "Y")[0].shape[1]
             predicted = labels_matrix(model, X, m)
-            names = names_given(label_names, model)
             judged = read_judged(Y, _label_sets(predicted), sample_weight, names, "predictions")
         else:
             judged = read_estimator(model, X, Y, sample_weight, label_names, cls.__name__)

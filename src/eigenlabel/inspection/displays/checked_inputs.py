@@ -10,6 +10,7 @@ import numpy as np
 from eigenlabel.inputs.data import check_scores, unmasked
 from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.labels.checks import check_observed_labels
+from eigenlabel.labels.label_sets import read_labels
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.model_selection.classifier_scores import probabilities_matrix, scores_matrix
 from eigenlabel.thresholds import held_out_probabilities
@@ -97,6 +98,7 @@ def read_judged(
     These are samples of weight zero, and samples whose scores are all NaN because they were never
     held out.
     """
+    Y = read_labels(Y, label_names)
     truth, observed = check_observed_labels(Y, "Y")
     weights = check_row_weights(sample_weight, len(truth))
     weights = np.ones(len(truth)) if weights is None else weights
@@ -120,6 +122,7 @@ def read_estimator(
     model: Any, X: Any, Y: Any, sample_weight: Any, label_names: Any, display: str
 ) -> Judged:
     """Read the scores of a classifier on X, or its held-out scores if X is None."""
+    Y = read_labels(Y, names_given(label_names, model))
     if X is not None:
         m = check_observed_labels(Y, "Y")[0].shape[1]
         scores = scores_matrix(model, X, m)
@@ -136,12 +139,14 @@ def read_probabilities(
     model: Any, X: Any, Y: Any, sample_weight: Any, label_names: Any, display: str
 ) -> Judged:
     """Read the probabilities of a classifier on X, or held-out ones if X is None."""
+    Y = read_labels(Y, names_given(label_names, model))
     found = find_probabilities(model, X, Y, sample_weight, display)
     return read_judged(Y, found, sample_weight, names_given(label_names, model), "probabilities")
 
 
 def find_probabilities(model: Any, X: Any, Y: Any, sample_weight: Any, display: str) -> Floats:
     """Return the probabilities (n, m) of a classifier on X, or held-out ones if X is None."""
+    Y = read_labels(Y, names_given(None, model))
     if X is not None:
         m = check_observed_labels(Y, "Y")[0].shape[1]
         return np.asarray(probabilities_matrix(model, X, m))

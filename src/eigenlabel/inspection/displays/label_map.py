@@ -20,6 +20,7 @@ from eigenlabel.inspection.displays.checked_inputs import (
     say_chosen,
 )
 from eigenlabel.labels.checks import check_observed_labels
+from eigenlabel.labels.label_sets import read_labels
 from eigenlabel.linalg._types import Floats
 
 MAX_GROUPS = len(COLOURS)
@@ -152,6 +153,7 @@ class LabelMapDisplay(Display):
         check_number("max_labels", max_labels, 1, integer=True)
         if r == 0:
             raise ValueError("The model has no eigenlabel: its features predict no label.")
+        Y = read_labels(Y, names_given(label_names, model))
         names = names_of(names_given(label_names, model), m, Y)
         support, spread = (None, None) if Y is None else _count(Y, m, sample_weight)
         # A single eigenlabel is drawn against zero.

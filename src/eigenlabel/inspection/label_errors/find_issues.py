@@ -11,6 +11,7 @@ from eigenlabel.inspection.label_errors.given_cells import GivenLabels, probabil
 from eigenlabel.inspection.label_errors.label_issues import LabelIssues
 from eigenlabel.inspection.label_errors.logistic_maps import Evidence, fit_maps, log_odds
 from eigenlabel.inspection.label_errors.noise_rates import NoiseRates, fit_noise_rates
+from eigenlabel.labels.label_sets import read_labels
 from eigenlabel.linalg._types import Bools, Floats
 from eigenlabel.linalg.conditional_means import ConditionalMeans
 from eigenlabel.linalg.numerics import EPS
@@ -50,9 +51,10 @@ def find_label_issues(
 
     Parameters
     ----------
-    Y : array-like or sparse matrix of shape (n_samples, n_labels)
+    Y : array-like or sparse matrix of shape (n_samples, n_labels), or list of label sets
         The given labels, 0 or 1. NaN stands for a label that is not observed, which is never
-        reported.
+        reported. The labels of label sets are those of ``label_names``, or those that occur, in
+        ascending order.
     probabilities : array-like, sparse matrix or callable
         Held-out probabilities of the labels, of shape (n_samples, n_labels). Cells that a sparse
         matrix does not store have probability 0, so that the highest probabilities of each sample
@@ -88,6 +90,7 @@ def find_label_issues(
     True
     """
     check_number("max_issues", max_issues, 1, integer=True)
+    Y = read_labels(Y, label_names)
     given = GivenLabels(Y)
     n, m = given.shape
     names = getattr(Y, "columns", None) if label_names is None else label_names

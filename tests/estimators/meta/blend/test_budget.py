@@ -58,3 +58,33 @@ def test_a_member_stops_if_its_folds_take_too_long():
     clock.now += 2
     with pytest.raises(OutOfTimeError, match=r"about 15 s more needed after 3 s, 6 s left"):
         budget.check(100.0, 1, 6)
+
+
+def test_the_end_is_given_as_much_time_as_it_is_expected_to_take():
+    budget = Budget(10.0, Clock())
+    budget.expect_end(0.2)
+    assert budget.left() == pytest.approx(9.0)
+    budget.expect_end(2.0)
+    assert budget.left() == pytest.approx(6.0)
+    budget.expect_end(0.1)
+    assert budget.left() == pytest.approx(6.0)
+
+
+def test_members_are_sure_if_four_of_them_fit():
+    budget = Budget(10.0, Clock())
+    assert budget.is_sure(2.2)
+    assert not budget.is_sure(2.3)
+    assert not budget.is_sure(None)
+    assert Budget(None, Clock()).is_sure(None)
+    budget.factor = 2.0
+    assert not budget.is_sure(2.2)
+
+
+def test_repeated_steps_go_on_while_another_batch_fits():
+    clock = Clock()
+    go_on = Budget(10.0, clock).share(0.5)  # 4.5 s
+    clock.now += 2.0
+    assert go_on(10)  # ten more take 2 s
+    clock.now += 0.5
+    assert not go_on(10)
+    assert go_on(20)

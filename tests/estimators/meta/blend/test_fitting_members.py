@@ -1,3 +1,7 @@
+import threading
+import time
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -5,6 +9,9 @@ from sklearn.linear_model import RidgeClassifier
 
 from blend_tasks import judge_nothing, make_task
 from eigenlabel.estimators.meta.blend import fitting_members as module
+from eigenlabel.estimators.meta.blend import forest as forest_module
+from eigenlabel.estimators.meta.blend import members as members_module
+from eigenlabel.estimators.meta.blend.budget import Budget
 from eigenlabel.estimators.meta.blend.fitting_members import fit_candidates
 from eigenlabel.estimators.meta.blend.members import RECIPES, Candidate
 
@@ -24,6 +31,20 @@ class Stopping(Failing):
 
     def fit(self, X, y):  # noqa: ARG002
         raise KeyboardInterrupt
+
+
+class Hanging(RidgeClassifier):
+    """A classifier whose fit takes too long."""
+
+    def fit(self, X, y):  # noqa: ARG002
+        time.sleep(600)
+
+
+class Unpicklable(RidgeClassifier):
+    """A classifier that cannot be sent to another process."""
+
+    def __reduce__(self):
+        return threading.Lock().__reduce_ex__(2)
 
 
 def fit_all(candidates, task, verbose=0):
@@ -115,3 +136,79 @@ def test_scores_of_a_wrong_shape_are_a_failure():
     with pytest.warns(UserWarning, match="Member 'odd'"):
         entries = fit_all([Candidate("odd", None, Odd()), RIDGE], make_task())
     assert "must be numbers of shape" in entries[0].reason
+
+
+class Clock:
+    """A clock that moves when it is told to."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def with_clock(task, seconds):
+    clock = Clock()
+    return replace(task, budget=Budget(seconds, clock)), clock
+
+
+def test_a_forest_stops_growing_when_half_of_the_time_is_over(monkeypatch):
+    task, clock = with_clock(make_task(), 10.0)
+    real = forest_module._grow
+
+    def grow(*arguments):
+        clock.now += 0.1
+        return real(*arguments)
+
+    monkeypatch.setattr(forest_module, "_grow", grow)
+    entries = fit_all([own("forest")], task)
+    member = entries[0].member
+    assert len(member.estimator.trees_.roots) == 40  # 4 of 4.5 seconds, another batch takes 1
+    assert member.note == "40 trees, time was short"
+    assert entries[0].seconds == pytest.approx(4.0)
+
+
+def test_members_that_leave_doubt_run_where_they_can_be_ended(monkeypatch):
+    task, _ = with_clock(make_task(), 10.0)
+    apart = []
+
+    def call(function, arguments, seconds):
+        apart.append((arguments[0].name, seconds))
+        return function(*arguments)
+
+    monkeypatch.setattr(members_module, "call_apart", call)
+    slow = RECIPES["neighbours"]
+    doubtful = Candidate("neighbours", type(slow)(slow.make, lambda _: 3.0, 1.0, slow.suits))
+    entries = fit_all([own("linear"), RIDGE, doubtful, own("margin")], task)
+    assert apart == [("ridge", pytest.approx(9.0)), ("neighbours", pytest.approx(9.0))]
+    assert [entry.member is not None for entry in entries[:3]] == [True] * 3
+    plain = fit_all([RIDGE], make_task())[0]
+    np.testing.assert_allclose(entries[1].logits, plain.logits, atol=1e-12)
+
+
+def test_a_member_of_the_user_that_hangs_is_ended():
+    task = make_task(seconds=3.0)
+    with pytest.warns(UserWarning, match=r"time_budget=3 s is too short for any member but"):
+        entries = fit_all([own("linear"), Candidate("slow", None, Hanging())], task)
+    assert entries[0].member is not None
+    assert entries[1].member is None
+    assert entries[1].reason.startswith("stopped: ended after ")
+
+
+def test_a_member_that_cannot_travel_is_fitted_in_place():
+    entries = fit_all([Candidate("odd", None, Unpicklable())], make_task(seconds=60.0))
+    assert entries[0].member is not None
+
+
+def test_time_for_the_end_follows_the_calibration():
+    task, clock = with_clock(make_task(), 10.0)
+
+    def slow_judge(logits, P):
+        clock.now += 4.0
+        return judge_nothing(logits, P)
+
+    with pytest.warns(UserWarning, match=r"any member but the linear model, which took 4 s"):
+        entries = fit_candidates([own("linear"), own("neighbours")], task, "auto", 0, slow_judge)
+    assert task.budget.closing == pytest.approx(8.0)  # as much as two members
+    assert task.budget.left() < 0
+    assert entries[1].reason == "not fitted: no time left of time_budget=10 s"

@@ -158,3 +158,25 @@ def test_damaged_nodes_are_found(data, where):
         object.__setattr__(trees, "threshold", trees.threshold[:-1])
     with pytest.raises(ValueError, match="point outside"):
         forest.check_loaded()
+
+
+def test_trees_are_grown_as_long_as_there_is_time(rng):
+    X = rng.standard_normal((40, 3))
+    Y = (X[:, :2] > 0).astype(int)
+    asked = []
+
+    def go_on(done):
+        asked.append(done)
+        return done < 30
+
+    forest = LabelForest(60, random_state=0)
+    forest._go_on = go_on
+    forest.fit(X, Y)
+    assert asked == [10, 20, 30]
+    assert len(forest.trees_.roots) == 30
+    assert not hasattr(forest, "_go_on")
+    # It is the forest of its first trees.
+    whole = LabelForest(30, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(forest.trees_.threshold, whole.trees_.threshold)
+    np.testing.assert_allclose(forest.oof_scores_, whole.oof_scores_, atol=1e-12)
+    np.testing.assert_allclose(forest.decision_function(X), whole.decision_function(X), atol=1e-12)

@@ -23,6 +23,7 @@ from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.machine import memory_limit, readable
 from eigenlabel.thresholds.calibration import Calibration
 
+LATE = ("not fitted", "stopped")  # how the reasons begin that no error caused
 ARRAYS = 8  # arrays of samples x labels that exist besides the log-odds of members
 
 
@@ -104,6 +105,7 @@ def fit_candidates(
             if verbose:
                 bar.write(describe(entries[-1]), file=sys.stderr)
     if any(entry.member is not None for entry in entries):
+        _warn_if_short(entries, task)
         return entries
     return [*entries, _last_resort(entries, task, (method, judge))]
 
@@ -160,11 +162,6 @@ def _try(
         warn(f"Member {candidate.name!r} of the blend is left out, because it {reason}")
         return MemberEntry(candidate.name, task.budget.clock() - started, reason=reason)
     task.budget.learn(predicted, entry.seconds)
-    if linear and task.budget.left() < 0:
-        warn(
-            f"time_budget={task.budget.seconds:g} s is too short for any member: the linear model "
-            f"alone took {entry.seconds:.2g} s. Pass a larger time_budget for a blend."
-        )
     return entry
 
 
@@ -188,11 +185,24 @@ def _fit(
     return MemberEntry(candidate.name, ready - started, member, calibrated, figures=figures)
 
 
+def _warn_if_short(entries: list[MemberEntry], task: BlendTask) -> None:
+    """Warn if the budget was too short for anything but the linear model."""
+    if task.budget.seconds is None:
+        return
+    fitted = [entry for entry in entries if entry.member is not None]
+    late = [entry for entry in entries if entry.reason.startswith(LATE)]
+    if len(fitted) == 1 and fitted[0].name == "linear" and (late or task.budget.left() < 0):
+        warn(
+            f"time_budget={task.budget.seconds:g} s is too short for any member but the linear "
+            f"model, which took {fitted[0].seconds:.2g} s. Pass a larger time_budget for a blend."
+        )
+
+
 def _last_resort(
     entries: list[MemberEntry], task: BlendTask, how: tuple[str, Judge]
 ) -> MemberEntry:
     """Return the linear model if time was too short for all members; raise if all failed."""
-    failed = [entry for entry in entries if not entry.reason.startswith(("not fitted", "stopped"))]
+    failed = [entry for entry in entries if not entry.reason.startswith(LATE)]
     reasons = "; ".join(f"{entry.name!r} {entry.reason}" for entry in entries)
     if failed or task.form.views:
         raise ValueError(f"No member of the blend could be fitted: {reasons}")
