@@ -23,7 +23,9 @@ NOT_USERS = ("dev",)  # extras that are not installed
 REQUIREMENT = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)(\[[\w,]+\])?\s*(?P<bound>.*)$")
 
 SCRIPT = """
+import importlib.util
 import numpy as np
+import threadpoolctl
 import eigenlabel as el
 from eigenlabel.persistence import load_model, save_model
 
