@@ -123,7 +123,7 @@ html_theme_options = {
     "logo": {"text": "eigenlabel", "alt_text": "eigenlabel"},
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "footer_start": ["copyright"],
