@@ -23,9 +23,9 @@ def test_every_method_of_the_catalogue_learns(name):
         "SVM": {"estimator__svm__param_grid": {"C": [0.1, 1.0]}},
         "SVM-squared": {"estimator__param_grid": {"C": [0.1, 1.0]}},
         "kernel:SVM": {"estimator__then__param_grid": {"C": [0.1, 1.0]}},
-        "kernel:CCA+Ridge": {"then__param_grid": {"estimator__projection__reg": [0.1, 1.0]}},
-        "CCA+Ridge": {"param_grid": {"estimator__projection__reg": [0.1, 1.0]}},
-        "HSML": {"param_grid": {"estimator__projection__reg": [0.1, 1.0]}},
+        "kernel:CCA+Ridge": {"then__penalties": [0.1, 1.0]},
+        "CCA+Ridge": {"penalties": [0.1, 1.0]},
+        "HSML": {"penalties": [0.1, 1.0]},
         "many-labels": {"n_components": 3},
     }
     if METHODS[name].grid:  # a tagger that assigns five labels, and these data have four
