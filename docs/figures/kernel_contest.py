@@ -20,6 +20,7 @@ for number, colour in ((7, "tab:orange"), (8, "tab:blue")):
                 ax.errorbar(values.mean(), place, xerr=bar, fmt="o", ms=4, color=colour, lw=1)
         ax.set_title(data)
         ax.set_xlabel("macro F1")
+        ax.locator_params(axis="x", nbins=4)
         ax.set_yticks(range(len(names)), names, fontsize=8)
         ax.grid(axis="y", color="0.93")
         ax.spines[["top", "right"]].set_visible(False)

@@ -47,7 +47,9 @@ from eigenlabel.preprocessing.encoders import (
     years,
 )
 from eigenlabel.preprocessing.preparation import to_dense
+from eigenlabel.reproduce.hinge_svms import HingeSVMs
 from eigenlabel.reproduce.paper_estimators import LabelLDA, OwnFeature, SeveralKernels
+from eigenlabel.reproduce.projection_search import ProjectionSearchCV
 from eigenlabel.thresholds.isotonic import IsotonicCurves
 
 
@@ -97,8 +99,10 @@ _OURS = (
     eigenlabel.DimensionsPath,
     AtDimensionOfMDDM,
     OnGaussianKernel,
+    HingeSVMs,
     LabelLDA,
     OwnFeature,
+    ProjectionSearchCV,
     SeveralKernels,
     LastFits,
     ScoreMetric,

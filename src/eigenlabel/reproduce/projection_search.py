@@ -63,6 +63,8 @@ class ProjectionSearchCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The pipeline with these parameters, fitted to all samples.
     classes_ : ndarray of shape (n_labels,)
         The columns of the label matrix.
+    n_features_in_ : int
+        The number of features of X.
     """
 
     def __init__(
@@ -104,6 +106,7 @@ class ProjectionSearchCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model = Pipeline([("projection", projection), ("then", then)])
         self.best_estimator_ = with_training_thresholds(model).fit(X, y)
         self.classes_ = np.arange(y.shape[1])
+        self.n_features_in_ = X.shape[1]
         return self
 
     def _scores(
