@@ -1,4 +1,4 @@
-"""Label sets and frames in place of label matrices, in metrics, displays and searches for errors."""
+"""Label sets and frames in place of label matrices, in metrics, displays and error searches."""
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt

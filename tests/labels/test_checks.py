@@ -111,8 +111,6 @@ def test_the_second_value_find_missing(values):
     np.testing.assert_array_equal(find_missing(values), [False, True])
 
 
-
-
 def test_label_sets_are_read_as_a_matrix():
     sets = np.array([{"b"}, {"a", "b"}, None], dtype=object)
     Y, observed = check_observed_labels(sets)

@@ -20,12 +20,11 @@ from eigenlabel.datasets.tables.columns import (
 )
 from eigenlabel.datasets.tables.features import known_column, new_column
 from eigenlabel.datasets.tables.frames import FrameTable
-from eigenlabel.datasets.tables.texts import count_words
+from eigenlabel.datasets.tables.texts import count_words, holds_text
 from eigenlabel.linalg._types import Matrix
 from eigenlabel.preprocessing.sample_forms import infinite
 
 KINDS = ("number", "boolean", "category", "date", "text", "drop")
-LETTERS = re.compile(r"[^\W\d_]{2,}")
 # Numbers with a sign of money or per cent, and with commas between thousands.
 WRITTEN = re.compile(
     r"(?P<minus>-?)(?P<before>[$€£¥%]?) ?"
@@ -33,8 +32,6 @@ WRITTEN = re.compile(
     r" ?(?P<after>[$€£¥%]?)",
     re.ASCII,
 )
-MANY_VALUES = 100  # different values from which long ones are texts
-FEW_VALUES = 20  # different values up to which short ones are categories
 LONGEST = 40  # characters of a number that a person wrote
 BETWEEN = "\n"  # words of a vocabulary; no word contains it
 
@@ -143,7 +140,7 @@ def learn_layout(
     columns, counts = [], []
     for name in table.names:
         kind = settings.columns.get(name) or _declared(table, name)
-        if kind is None and _holds_text(table.column(name)):
+        if kind is None and holds_text(table.column(name)):
             kind = "text"
         if kind == "text":
             words, found = _learn_words(table, name, settings)
@@ -202,20 +199,6 @@ def _join(columns: list[np.ndarray], counts: list[Matrix], n: int) -> Matrix:
 def _declared(table: RawTable, name: str) -> str | None:
     """Return the kind of column that the type of a frame declares, or None."""
     return table.declared(name) if isinstance(table, FrameTable) else None
-
-
-def _holds_text(column: Any) -> bool:
-    """Return True if a column holds words that are texts rather than values of a category.
-
-    Most texts differ and have several words. Values of a category occur again.
-    """
-    if not isinstance(column, Words) or not column.values:
-        return False
-    distinct, filled = len(column.values), int((column.codes >= 0).sum())
-    length = float(np.mean([len(LETTERS.findall(value)) for value in column.values]))
-    if length >= 3:
-        return distinct > min(MANY_VALUES, filled / 2)
-    return length >= 1.5 and distinct > max(FEW_VALUES, filled / 2)
 
 
 def _learn_column(

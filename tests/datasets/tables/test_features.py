@@ -24,19 +24,34 @@ def test_notes_mention_columns_that_look_wrong(write):
 
 @both
 def test_a_column_that_names_the_samples_is_not_a_category(write):
-    rows = "".join(f"The story no. {i},{i % 3},{'ab'[i % 2]}\n" for i in range(30))
+    rows = "".join(f"S{i},{i % 3},{'ab'[i % 2]}\n" for i in range(30))
     train = load(write("title,x,labels\n" + rows))
     assert train.feature_names.tolist() == ["x"]
     assert train.categories == {}
     (note,) = train.notes
     assert "column 'title' has a different value in every sample: left out; pass text=" in note
     assert load(write("title,x\nA new one,1\n"), like=train).X.tolist() == [[1]]
-    assert "story" in load(write("title,x,labels\n" + rows), text="title").feature_names
+    assert "s7" in load(write("title,x,labels\n" + rows), text="title").feature_names
     few = load(write("title,x,labels\n" + "\n".join(rows.split("\n")[:20])))
     assert few.feature_names.tolist() == ["title", "x"]  # too few rows to decide
     only = write("title,labels\n" + "".join(f"story {i},a\n" for i in range(30)))
     with pytest.raises(DataError, match=r"no column is left for .* pass text='title'"):
         load(only)
+
+
+@both
+def test_columns_of_texts_are_found_by_their_content(write):
+    rows = "".join(f"The story of no. {i},{i % 3},{'ab'[i % 2]}\n" for i in range(30))
+    train = load(write("title,x,labels\n" + rows))
+    assert {"x", "story", "the"} <= set(train.feature_names.tolist())
+    assert list(train.words) == ["title"]
+    (note,) = train.notes
+    assert "column 'title' is read as text, and its words are counted; pass drop='title'" in note
+    new = load(write("title,x\nThe story,1\n"), like=train)
+    found = dict(zip(train.feature_names.tolist(), np.ravel(new.X.toarray()), strict=True))
+    assert (found["story"], found["of"], found["x"]) == (1, 0, 1)
+    without = load(write("title,x,labels\n" + rows), drop="title")
+    assert without.feature_names.tolist() == ["x"]
 
 
 @both

@@ -14,13 +14,14 @@ from eigenlabel.datasets.tables.features import column_block
 from eigenlabel.datasets.tables.labels import about_others, read_labels, with_separator
 from eigenlabel.datasets.tables.roles import (
     SAMPLE_NAME,
+    TEXT_NAME,
     ColumnOptions,
     Roles,
     check_names,
     find_roles,
 )
 from eigenlabel.datasets.tables.texts import check_texts, text_block, word_ranges
-from eigenlabel.inputs.messages import Message, join
+from eigenlabel.inputs.messages import Message, Parameter, join
 from eigenlabel.linalg._types import Matrix
 
 # The names of features, and their values.
@@ -88,6 +89,16 @@ def _blocks(
     if roles.text:
         taken = {name for names, _ in blocks.values() for name in names}
         texts = [name for name in getattr(like, "words", {}) if name in roles.text] or roles.text
+        if like is None and options.text is None:
+            notes += [
+                Message(
+                    f"column {name!r} is read as text, and its words are counted; pass ",
+                    Parameter("drop", name),
+                    " to leave it out",
+                )
+                for name in texts
+                if name.strip().lower() != TEXT_NAME
+            ]
         blocks["text"] = text_block(table, texts, words, taken, notes)
     if like is not None:
         taken = set(columns)

@@ -17,6 +17,7 @@ from eigenlabel.datasets.tables.columns import (
     holds_codes,
     read_filled,
 )
+from eigenlabel.datasets.tables.texts import holds_text
 from eigenlabel.inputs.messages import Message, Parameter
 
 LABEL_NAMES = ("labels", "label", "tags")
@@ -228,7 +229,10 @@ def _values(column: Column | None) -> list[float]:
 
 
 def _find_text(table: RawTable, names: list[str], text: Any, like: Any) -> list[str]:
-    """Return the columns of text: the given ones, or one named text that contains words."""
+    """Return the columns of text: the given ones, or those that contain texts.
+
+    A column named text that contains words is one. With ``like``, the texts are those of ``like``.
+    """
     if text is not None:
         return find_names(table.path, names, text, lenient=like is not None)
     for name in names:
@@ -237,4 +241,6 @@ def _find_text(table: RawTable, names: list[str], text: Any, like: Any) -> list[
         foreign = like is not None and name not in set(map(str, like.feature_names))
         if foreign or isinstance(table.column(name), Words):
             return [name]
-    return []
+    if like is not None:
+        return [name for name in names if name in getattr(like, "words", {})]
+    return [name for name in names if holds_text(table.column(name))]

@@ -1,5 +1,6 @@
 """Features from columns of text: counts of their words."""
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -9,10 +10,13 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from eigenlabel.datasets.files.errors import DataError, show
 from eigenlabel.datasets.readers import as_names
-from eigenlabel.datasets.tables.columns import RawTable
+from eigenlabel.datasets.tables.columns import RawTable, Words
 from eigenlabel.inputs.messages import Message, Parameter
 from eigenlabel.linalg._types import Matrix
 
+LETTERS = re.compile(r"[^\W\d_]{2,}")
+MANY_VALUES = 100  # different values from which long ones are texts
+FEW_VALUES = 20  # different values up to which short ones are categories
 WORD = r"(?u)\b\w\w+\b"
 SUFFIX = " (word)"  # added to a word that is also the name of a column; no word contains a space
 OF_TEXT = "="  # between the name of a text and a word of it, if there are several texts
@@ -41,6 +45,20 @@ def _split_texts(like: Any) -> list[str]:
         first = list(map(str, like.feature_names[columns][:1]))
         found += [text for name in first if name.startswith(text + OF_TEXT)]
     return found
+
+
+def holds_text(column: Any) -> bool:
+    """Return True if a column holds words that are texts rather than values of a category.
+
+    Most texts differ and have several words. Values of a category occur again.
+    """
+    if not isinstance(column, Words) or not column.values:
+        return False
+    distinct, filled = len(column.values), int((column.codes >= 0).sum())
+    length = float(np.mean([len(LETTERS.findall(value)) for value in column.values]))
+    if length >= 3:
+        return distinct > min(MANY_VALUES, filled / 2)
+    return length >= 1.5 and distinct > max(FEW_VALUES, filled / 2)
 
 
 def text_block(

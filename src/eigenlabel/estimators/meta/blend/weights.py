@@ -19,6 +19,7 @@ from eigenlabel.thresholds.logistic import softplus
 SHRINK = 3.0
 # The same for the weights of a label, which are drawn to the weights that all labels share.
 SHRINK_LABELS = 30.0
+NOTHING = 1e-3  # sum of weights below which the blend is constant
 SMALL = 0.03  # members with a smaller share of all weights are dropped
 MOST_CELLS = 3_000_000  # weights are fitted to at most this many cells
 MOST_STEPS = 100
@@ -192,7 +193,7 @@ def kept_members(w: Floats) -> Bools:
     """Return the members whose weight is not small; that of a label is the mean over labels."""
     mean = w if w.ndim == 1 else w.mean(axis=0)
     total = float(mean.sum())
-    if total <= 0:
+    if total <= NOTHING:  # no member says anything, and one of them is enough
         kept = np.zeros(len(mean), dtype=bool)
         kept[0] = True
         return kept
