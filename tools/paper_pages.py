@@ -211,14 +211,14 @@ def show_contest(contest: Contest, records: Records, metrics: Sequence[str]) -> 
     verdicts = Counter(row.verdict for row in standings if row.verdict)
     if verdicts:
         lines += [
-            f"Of the {sum(verdicts.values())} comparisons whose order is the same on all data sets of "
-            f"the paper, {verdicts['holds']} hold here, {verdicts['reversed']} are reversed and "
+            f"Of the {sum(verdicts.values())} comparisons whose order is the same on all data sets "
+            f"of the paper, {verdicts['holds']} hold here, {verdicts['reversed']} are reversed and "
             f"{verdicts['open']} are open.",
             "",
         ]
     lines += [
-        f"The protocol has {contest.splits.n_splits} splits. P-values are of Wilcoxon's test, adjusted "
-        "by Holm's method; the pairs are the splits of both methods, and their number is stated if "
+        f"The protocol has {contest.splits.n_splits} splits. P-values are of Wilcoxon's test, "
+        "adjusted by Holm's method; the pairs are the splits of both methods, and their number is stated if "
         "it is not that of the row.",
         "",
     ]
