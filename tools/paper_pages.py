@@ -218,8 +218,8 @@ def show_contest(contest: Contest, records: Records, metrics: Sequence[str]) -> 
         ]
     lines += [
         f"The protocol has {contest.splits.n_splits} splits. P-values are of Wilcoxon's test, "
-        "adjusted by Holm's method; the pairs are the splits of both methods, and their number is stated if "
-        "it is not that of the row.",
+        "adjusted by Holm's method; the pairs are the splits of both methods, and their "
+        "number is stated if it is not that of the row.",
         "",
     ]
     return lines
