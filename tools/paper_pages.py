@@ -195,6 +195,8 @@ def show_table(table: Table, records: Records, metrics: Sequence[str]) -> list[s
 def show_contest(contest: Contest, records: Records, metrics: Sequence[str]) -> list[str]:
     """Return a table of methods by data sets, with tests against the reference."""
     standings = contest.standings(records)
+    if not standings:
+        return ["No runs are recorded.", ""]
     lines: list[str] = []
     for metric in metrics or tuple(contest.metrics.values()):
         rows = [row for row in standings if row.metric == metric]
@@ -207,11 +209,17 @@ def show_contest(contest: Contest, records: Records, metrics: Sequence[str]) -> 
         lines += [f"{metric}, mean (splits), and p against {contest.reference}:", ""]
         lines += [*grid(["method", *sets], table), ""]
     verdicts = Counter(row.verdict for row in standings if row.verdict)
+    if verdicts:
+        lines += [
+            f"Of the {sum(verdicts.values())} comparisons whose order is the same on all data sets "
+            f"of the paper, {verdicts['holds']} hold here, {verdicts['reversed']} are reversed and "
+            f"{verdicts['open']} are open.",
+            "",
+        ]
     lines += [
-        f"Of the {sum(verdicts.values())} comparisons whose order is the same on all data sets of "
-        f"the paper, {verdicts['holds']} hold here, {verdicts['reversed']} are reversed and "
-        f"{verdicts['open']} are open. The protocol has {contest.splits.n_splits} splits; p-values "
-        "are of Wilcoxon's test on the common splits, adjusted by Holm's method.",
+        f"The protocol has {contest.splits.n_splits} splits. P-values are of Wilcoxon's test, "
+        "adjusted by Holm's method; the pairs are the splits of both methods, and their "
+        "number is stated if it is not that of the row.",
         "",
     ]
     return lines
@@ -225,7 +233,9 @@ def standing_cell(row: Any) -> str:
     text = f"{number(float(values.mean()))} ({len(values)})"
     if row.pair is None or np.isnan(row.p):
         return text
-    return f"{text}, {p_value(row.p)}"
+    pairs = row.pair.wins + row.pair.ties + row.pair.losses
+    few = f" of {pairs} pairs" if pairs != len(values) else ""
+    return f"{text}, {p_value(row.p)}{few}"
 
 
 def show_curves(figure: Curves, records: Records) -> list[str]:

@@ -120,7 +120,7 @@ def test_a_function_is_described_by_its_name():
     step = FunctionTransformer(np.log1p)
     other = FunctionTransformer(itertools.chain.from_iterable)
     ours = FunctionTransformer(planted)
-    for transformer in (step, other, ours):
+    for transformer in (step, other, ours, make_pipeline(ours, LinearSVC())):
         assert " at 0x" not in keys_module._describe(transformer)
     assert "protocols.planted" in keys_module._describe(ours)
     assert keys_module._describe(ours) != keys_module._describe(FunctionTransformer(keys))

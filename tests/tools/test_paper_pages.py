@@ -3,6 +3,7 @@
 import importlib.util
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from eigenlabel.comparison import collect
@@ -76,3 +77,61 @@ def test_only_generated_parts_change(tool):
 )
 def test_numbers_are_short(tool, value, text):
     assert tool.number(value) == text
+
+
+def means(name, metric):
+    """Return the means of all methods by data set."""
+    found = collect(read_csv(ROOT / "results" / "papers" / f"{name}.csv"), metric)
+    return {
+        data: {method: float(np.mean(list(v.values()))) for method, v in by_method.items()}
+        for data, by_method in found.items()
+    }
+
+
+def test_what_the_pages_say_about_web_pages_holds():
+    """docs/papers/ji2008.md and ji2010.md."""
+    by_metric = {
+        metric: means("kdd-table3", metric) | means("kdd-table4", metric)
+        for metric in ("f1_macro", "f1_micro", "auc_macro")
+    }
+    assert len(by_metric["f1_macro"]) == 6
+    for data, macro in by_metric["f1_macro"].items():
+        assert macro["CCA+SVM"] > macro["ML_LS"]
+        assert (macro["SVM"] > macro["ML_LS"]) == (data != "Health")
+        best = sorted(macro, key=macro.__getitem__)[-2:]
+        assert set(best) == {"shared-subspace", "linear-svm"}
+        for metric in ("f1_micro", "auc_macro"):
+            values = by_metric[metric][data]
+            assert values["ML_LS"] > max(values["SVM"], values["SVM_C"])
+
+
+def test_what_the_pages_say_about_kernels_holds():
+    """docs/papers/ji2010.md."""
+    auc, macro = means("mlls-table7", "auc_macro"), means("mlls-table7", "f1_macro")
+    for data in ("emotions", "yeast"):
+        assert auc[data]["ML_LS"] > max(auc[data]["CCA+Ridge"], auc[data]["SVM"])
+        own = [value for name, value in auc[data].items() if name.startswith("ML_LS")]
+        assert auc[data]["ML_LS, learnt weights"] == max(own)
+        rivals = max(macro[data]["CCA+Ridge"], macro[data]["SVM"])
+        assert (macro[data]["ML_LS"] > rivals) == (data == "emotions")
+    assert macro["yeast"]["ML_LS, learnt weights"] < macro["yeast"]["ML_LS"]
+
+
+def test_what_the_pages_say_about_sparse_discriminant_analysis_holds():
+    """docs/papers/han2010.md."""
+    for values in means("mtsda-table2", "auc_micro").values():
+        if {"HSML", "LDA+SVM", "MtSDA(I)"} <= set(values):
+            assert values["MtSDA(I)"] > max(values.values()) - 0.005
+            assert values["MtSDA(I)"] - min(values["LDA+SVM"], values["HSML"]) < 0.03
+            assert values["shared-subspace"] > values["MtSDA(I)"] - 0.01
+
+
+def test_what_the_pages_say_about_time_holds():
+    """docs/papers/ji2010.md: ML_LS is the fastest, with fixed parameters and tuned."""
+    for letter in "nmd":
+        table = get_table(f"mlls-time-{letter}")
+        found = table.means(read_csv(ROOT / "results" / "papers" / f"{table.name}.csv"))["Science"]
+        for size in {x for _, x in found}:
+            fixed = {c: found[f"{c}, fixed", size] for c in ("ML_LS", "SVM", "ASO_SVM")}
+            assert min(fixed, key=fixed.__getitem__) == "ML_LS"
+            assert found["ML_LS, tuned", size] < found["SVM, tuned", size]

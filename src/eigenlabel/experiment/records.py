@@ -71,6 +71,7 @@ def _describe_splits(splits: Splits) -> list[Any]:
     return [splits.kind, folds, splits.train_size]
 
 
+ADDRESS = " at 0x"  # in what repr returns for a function, another one in each process
 # Parameters of a class that came after its first records.
 LATER = {"ASOClassifier": ("kernel", "gamma", "degree", "coef0", "kernel_params")}
 
@@ -95,11 +96,14 @@ def _describe(value: Any) -> str:
         return f"{type(value).__name__}({inside})"
     if isinstance(value, np.ndarray):
         return f"array({value.tolist()})"
-    if inspect.isroutine(value):  # its repr contains an address
+    if inspect.isroutine(value) and ADDRESS in repr(value):
         return f"{value.__module__}.{value.__qualname__}"
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{k}: {_describe(v)}" for k, v in sorted(value.items())) + "}"
-    return repr(value)
+    text = repr(value)
+    if isinstance(value, (list, tuple)) and ADDRESS in text:  # such as the steps of a pipeline
+        return f"[{', '.join(map(_describe, value))}]"
+    return text
 
 
 def _digest(source: Any, folder: Path) -> Any:
