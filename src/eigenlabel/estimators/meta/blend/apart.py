@@ -10,6 +10,7 @@ from joblib.externals.loky import ProcessPoolExecutor
 from sklearn import config_context, get_config
 
 from eigenlabel.estimators.meta.blend.budget import OutOfTimeError
+from eigenlabel.inputs.warning import warn
 
 Result = TypeVar("Result")
 
@@ -50,7 +51,7 @@ def call_apart(function: Callable[..., Result], arguments: tuple[Any, ...], seco
     finally:
         executor.shutdown(wait=True, kill_workers=True)
     for message, category in heard:
-        warnings.warn(message, category, stacklevel=2)
+        warn(message, category)
     return result
 
 
