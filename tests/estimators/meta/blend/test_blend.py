@@ -13,7 +13,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from eigenlabel import MultilabelBlend, SharedSubspaceClassifierCV, Views, metrics
+from eigenlabel import (
+    MultilabelBlend,
+    SharedSubspaceClassifier,
+    SharedSubspaceClassifierCV,
+    Views,
+    metrics,
+)
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.estimators.meta.blend.blending import log_odds
 from eigenlabel.model_selection import MultilabelStratifiedKFold
@@ -312,6 +318,21 @@ def test_many_labels_do_without_a_shared_subspace(data, monkeypatch):
     monkeypatch.setattr("eigenlabel.estimators.meta.blend.kernel_subspace.MANY_LABELS", 4)
     model = MultilabelBlend(["linear"]).fit(data.X, data.Y)
     assert model.members_["linear"].alpha_ == 0.0
+
+
+def test_labels_that_are_too_many_to_tune_have_one_penalty(data, monkeypatch):
+    monkeypatch.setattr("eigenlabel.estimators.meta.blend.members.MOST_LABELS", 4)
+    model = MultilabelBlend(random_state=0).fit(data.X, data.Y)
+    rows = {row["name"]: row for row in model.leaderboard_}
+    assert set(rows) == {"blend", "linear", "neighbours", "forest", "labels"}
+    assert "failed" not in repr(model.leaderboard_)
+    alone = MultilabelBlend(["linear"]).fit(data.X, data.Y)
+    plain = SharedSubspaceClassifier(alpha=np.inf, calibration=None).fit(data.X, data.Y)
+    np.testing.assert_allclose(
+        alone.members_["linear"].decision_function(data.X),
+        plain.decision_function(data.X),
+        atol=1e-10,
+    )
 
 
 def test_groups_stay_together(data):

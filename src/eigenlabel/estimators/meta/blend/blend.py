@@ -2,7 +2,6 @@
 
 import numbers
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -39,8 +38,8 @@ from eigenlabel.estimators.meta.blend.members import (
 )
 from eigenlabel.estimators.meta.blend.preparing import needs_preparation, reads_tables
 from eigenlabel.estimators.meta.blend.stages import Stages, blend_stages, read_stages
-from eigenlabel.estimators.meta.blend.task import BlendTask, join_views
-from eigenlabel.inputs.data import check_data, unmasked
+from eigenlabel.estimators.meta.blend.task import BlendTask, join_views, without_empty_classes
+from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import all_or_nothing
 from eigenlabel.inputs.parameters import (
     POSITIVE,
@@ -409,7 +408,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
     def _check_training(self, X: Any, y: Any, sample_weight: Any) -> Training:
         """Return the checked data; several tables are checked by their members."""
         if not is_several(X):
-            return _without_empty_classes(check_training(self, X, y, sample_weight), y)
+            return without_empty_classes(check_training(self, X, y, sample_weight), y)
         views = Views(X)
         codec, Y, observed = LabelCodec.fit_observed(y)
         check_consistent_length(views, Y)
@@ -575,14 +574,3 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         if hasattr(self, "calibration_"):
             values = self._codec.shape_probabilities(self.calibration_.probabilities(values))
         return top_matrix(top_labels(values, int(n_labels)), len(self.classes_))
-
-
-def _without_empty_classes(data: Training, y: Any) -> Training:
-    """Return the data with the classes of the samples of positive weight, if y is a vector."""
-    used = data.used
-    if data.codec.multilabel or len(used) == len(data.Y) or not len(used):
-        return data
-    codec, part = LabelCodec.fit(np.asarray(unmasked(y)).ravel()[used])
-    Y = np.zeros((len(data.Y), part.shape[1]), dtype=bool)
-    Y[used] = part
-    return replace(data, codec=codec, Y=Y)

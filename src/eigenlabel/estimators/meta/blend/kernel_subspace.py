@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from eigenlabel.estimators.base import Training
 from eigenlabel.estimators.meta.blend.base import OwnMember
+from eigenlabel.estimators.subspace.many_labels import MANY
 from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
 from eigenlabel.inputs.parameters import COUNT, CheckedBy, Choice, Parameters
 from eigenlabel.inputs.warning import ignored
@@ -30,6 +31,7 @@ ALPHAS, BETAS = (np.inf, 1e-2), (1e-4, 1e-3, 1e-2, 1e-1)  # while bandwidths are
 MOST_EXACT = 4000  # samples up to which the kernel matrix is used, with n^3 operations per fold
 MEKA_FEATURES = 1000
 MANY_LABELS = 300  # labels above which members do without a shared subspace
+MOST_LABELS = MANY - 1  # labels up to which penalties are tuned
 
 
 def tuned_subspace(m: int, **parameters: Any) -> SharedSubspaceClassifierCV:

@@ -22,6 +22,7 @@ from eigenlabel.estimators.meta.blend.each_label import EachLabel
 from eigenlabel.estimators.meta.blend.forest import LabelForest
 from eigenlabel.estimators.meta.blend.kernel_subspace import (
     MANY_LABELS,
+    MOST_LABELS,
     KernelSubspace,
     Presence,
     needs_features,
@@ -35,6 +36,7 @@ from eigenlabel.estimators.meta.blend.neighbours_and_words import (
 from eigenlabel.estimators.meta.blend.preparing import reads_tables
 from eigenlabel.estimators.meta.blend.task import BlendTask, Form
 from eigenlabel.estimators.subspace.base import BaseSharedSubspace
+from eigenlabel.estimators.subspace.classifier import SharedSubspaceClassifier
 from eigenlabel.inputs.data import is_estimator
 from eigenlabel.inputs.sklearn_private import take_rows, take_samples
 from eigenlabel.inputs.warning import ignored
@@ -45,6 +47,7 @@ from eigenlabel.model_selection.classifier_scores import class_scores, score_met
 # The speed of one core of 2024, before anything was measured: operations per second of products of
 # matrices, of other loops over numbers, and sorted scores per second.
 FLOPS, STEPS, SORTED = 4e10, 1e9, 3e7
+JUDGED = 1e6  # cells (samples x labels) per second that are calibrated and judged
 OVERHEAD = 0.02  # seconds of the smallest fit
 SECOND = "labels"  # the member that reads the blended probabilities of the others
 GROWING = 0.5  # share of the time that is left in which trees are grown; the rest is for averages
@@ -124,7 +127,10 @@ def _kgha_seconds(f: Form) -> float:
 
 
 def _linear(task: BlendTask) -> Any:
-    return tuned_subspace(task.Y.shape[1], cv=task.folds)
+    m = task.Y.shape[1]
+    if m > MOST_LABELS:  # one penalty, cross-validated like a classifier of the user
+        return SharedSubspaceClassifier(alpha=np.inf, calibration=None)
+    return tuned_subspace(m, cv=task.folds)
 
 
 def _margin(task: BlendTask) -> Any:
@@ -157,19 +163,19 @@ RECIPES: dict[str, MemberRecipe] = {
         lambda task: KernelSubspace("laplacian", cv=task.folds, random_state=task.seed),
         _laplacian_seconds,
         1.0,
-        lambda f: f.joined and not f.sparse and not f.constant,
+        lambda f: f.joined and not f.sparse and not f.constant and f.m <= MOST_LABELS,
     ),
     "presence": MemberRecipe(
         lambda task: Presence(cv=task.folds),
         _linear_seconds,
         0.5,
-        lambda f: f.sparse and not f.negative and not f.constant,
+        lambda f: f.sparse and not f.negative and not f.constant and f.m <= MOST_LABELS,
     ),
     "gaussian": MemberRecipe(
         lambda task: KernelSubspace("rbf", cv=task.folds, random_state=task.seed),
         _kernel_seconds,
         0.3,
-        lambda f: f.joined and not f.constant,
+        lambda f: f.joined and not f.constant and f.m <= MOST_LABELS,
         default=False,  # adds little beside the Laplacian kernel, or to a linear model of words
     ),
     "margin": MemberRecipe(
@@ -204,8 +210,13 @@ class Candidate:
     estimator: Any = None
 
     def predicted(self, form: Form) -> float | None:
-        """Return the predicted seconds, or None for a classifier of the user."""
-        return None if self.recipe is None else float(self.recipe.seconds(form))
+        """Return the predicted seconds with those of calibration and figures.
+
+        They are None for a classifier of the user.
+        """
+        if self.recipe is None:
+            return None
+        return float(self.recipe.seconds(form)) + form.n * form.m / JUDGED
 
 
 def list_candidates(members: Any, form: Form) -> list[Candidate]:
@@ -379,7 +390,7 @@ def _fit_own(estimator: Any, task: BlendTask) -> Member:
     forest = isinstance(estimator, LabelForest)
     if forest and honest and task.budget.seconds is not None:
         estimator._go_on = task.budget.share(GROWING)
-    if isinstance(estimator, (OwnMember, BaseSharedSubspace)) and honest:
+    if honest and (isinstance(estimator, OwnMember) or _is_tuned(estimator)):
         estimator.fit(X, task.y, **weighted)
         if hasattr(estimator, "cv"):
             estimator.cv = len(task.folds)  # a model file need not hold the folds
@@ -387,6 +398,11 @@ def _fit_own(estimator: Any, task: BlendTask) -> Member:
         note = f"{grown} trees, time was short" if forest and grown < estimator.n_trees else ""
         return Member(estimator, np.asarray(estimator.oof_scores_), note)
     return _cross_validate(estimator, X, task, weighted)
+
+
+def _is_tuned(estimator: Any) -> bool:
+    """Return True for a linear model that has held-out scores of its own."""
+    return isinstance(estimator, BaseSharedSubspace) and hasattr(estimator, "cv")
 
 
 def reads_views(estimator: Any) -> bool:

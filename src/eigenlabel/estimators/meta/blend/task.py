@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from eigenlabel.estimators.base import Training
 from eigenlabel.estimators.meta.blend.budget import Budget
+from eigenlabel.inputs.data import unmasked
 from eigenlabel.inputs.views import Views
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Bools, Floats, Ints
@@ -161,3 +163,14 @@ class BlendTask:
     def cells(self) -> Bools:
         """The cells (n, m) that are observed."""
         return np.ones(self.Y.shape, dtype=bool) if self.observed is None else self.observed
+
+
+def without_empty_classes(data: Training, y: Any) -> Training:
+    """Return the data with the classes of the samples of positive weight, if y is a vector."""
+    used = data.used
+    if data.codec.multilabel or len(used) == len(data.Y) or not len(used):
+        return data
+    codec, part = LabelCodec.fit(np.asarray(unmasked(y)).ravel()[used])
+    Y = np.zeros((len(data.Y), part.shape[1]), dtype=bool)
+    Y[used] = part
+    return replace(data, codec=codec, Y=Y)
