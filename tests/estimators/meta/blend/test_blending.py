@@ -9,6 +9,7 @@ from eigenlabel.estimators.meta.blend.blending import (
     blend_logits,
     calibrate,
     fit_mixture,
+    fit_points,
     identity,
     log_odds,
     recalibrate,
@@ -157,3 +158,13 @@ def test_no_blend_is_more_certain_than_its_cells_support(rng):
     calibration, P = recalibrate(np.full((60, 2), -30.0), task, "auto")
     assert P.min() >= 0.5 / (120 + 1)
     assert calibration.probabilities(np.full((1, 2), -40.0)).min() >= 0.5 / (120 + 1)
+
+
+def test_many_labels_share_their_weights(monkeypatch):
+    task = make_task()
+    rng = np.random.default_rng(0)
+    logits = [rng.standard_normal(task.Y.shape) + 2.0 * task.Y for _ in range(2)]
+    assert fit_points(logits, task, "by_label").shape == (4, 3)
+    monkeypatch.setattr("eigenlabel.estimators.meta.blend.blending.MOST_WEIGHED", 3)
+    found = fit_points(logits, task, "by_label")
+    np.testing.assert_array_equal(found, fit_points(logits, task, "shared"))

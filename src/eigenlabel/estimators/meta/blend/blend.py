@@ -116,7 +116,8 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         states the reason.
     weights : {"by_label", "shared", "equal"}, default="by_label"
         The weights of members: for each label, drawn to those that all labels share; the same for
-        all labels; or equal ones. Those of a vector of classes are the same for all of them.
+        all labels; or equal ones. More than 1,000 labels, and the classes of a vector, always share
+        their weights.
     time_budget : float or None, default=None
         The number of seconds that ``fit`` may take. Members are fitted in the order of expected
         gain per second, and left out if they are not expected to be ready in time. Trees are grown

@@ -20,6 +20,7 @@ from eigenlabel.thresholds.calibration import Calibration, fit_probabilities, he
 from eigenlabel.thresholds.isotonic import IsotonicCurves
 from eigenlabel.thresholds.logistic import IDENTITY
 
+MOST_WEIGHED = 1000  # labels up to which each has weights of its own
 LEAST = 1e-7  # probabilities are clipped to this, so that no member alone decides
 
 
@@ -176,7 +177,7 @@ def fit_points(logits: list[Floats], task: BlendTask, how: str) -> Floats:
     cells = BlendCells.of(logits, task.Y, task.weights, usable)
     two = task.codec.kind == "binary"
     shared = fit_shared(cells.both_signs() if two else cells, intercept=not two)
-    if how == "shared" or not task.codec.multilabel:
+    if how == "shared" or not task.codec.multilabel or task.Y.shape[1] > MOST_WEIGHED:
         return shared
     return fit_by_label(logits, task.Y, task.weights, usable, shared)
 
