@@ -139,6 +139,7 @@ def figures_by_set(table: Table, rows: list[Row], metric: str) -> list[str]:
         every = table.n_runs(sets[0], method)
         lines.append([plain(method), *cells, f"{spans(counts)} of {every}"])
     what = "data sets" if len(table.data[sets[0]]) > 1 else "splits"
+    what = "pairs" if table.kind == "p-values" else what
     return [f"{metric}, published / ours:", "", *grid(["method", *sets, what], lines), ""]
 
 

@@ -126,3 +126,14 @@ def test_the_command_writes_a_drawing(tmp_path, monkeypatch, capsys):
     assert main([*words, "--plot", "f.txt"]) == 2
     assert "--plot writes files that end in .svg, .png, .pdf" in capsys.readouterr().err
     assert main(["reproduce", "mlls-table2", "--plot"]) in (1, 2)
+
+
+def test_titles_and_many_names_have_room():
+    figure = get_table("mlls-time-n")
+    drawing = draw(figure, fake_records(figure, 2))
+    title = drawing.get_suptitle()
+    assert " ".join(title.split()).startswith(figure.title)
+    assert max(map(len, title.splitlines())) <= 11 * drawing.get_figwidth()
+    ax = pyplot.subplots()[1]
+    plots_module._places(ax, [f"name {k}" for k in range(9)])
+    assert ax.get_xticklabels()[0].get_rotation() == 45

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import ceil
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,8 @@ Records = Sequence[dict[str, Any]]
 DRAWER = "eigenlabel reproduce --plot"
 MARKERS = "osD^vP*X"
 WIDE = 50  # a ratio of the largest to the smallest x from which the axis is logarithmic
+LETTERS = 11  # of a title in one inch
+CROWDED = 6  # more names than this on an axis are turned
 ROW = 0.24  # height of a method in inches
 P_VALUES = (5e-7, 2.0)  # one axis for all panels; 30 pairs have at least 1.7e-6
 OURS = {"color": style_of(0)["color"], "markersize": 5, "linestyle": "none", "marker": "o"}
@@ -97,6 +100,13 @@ def _figure(rows: int, columns: int, width: float, height: float, **options: Any
     return figure, axes
 
 
+def _set_title(figure: Any, title: str, note: str) -> None:
+    """Write the title and a note, in lines that the figure has room for."""
+    width = int(LETTERS * figure.get_figwidth())
+    lines = [line for text in (title, note) for line in wrap(text, width)]
+    figure.suptitle("\n".join(lines), fontsize="medium", **LITERAL)
+
+
 def _draw_dots(title: str, panels: list[list[Dots]], note: str) -> Any:
     """Draw rows of panels; values of methods are dots, standard deviations are bars."""
     columns = max(len(row) for row in panels)
@@ -109,7 +119,7 @@ def _draw_dots(title: str, panels: list[list[Dots]], note: str) -> Any:
                 ax.set_yticklabels([])  # those of the panel to the left
         for ax in places[len(row) :]:
             ax.set_axis_off()
-    figure.suptitle(f"{title}\n{note}", fontsize="medium", **LITERAL)
+    _set_title(figure, title, note)
     shown = [dots for row in panels for dots in row]
     first = axes[0][len(panels[0]) - 1]
     kinds = [
@@ -267,7 +277,7 @@ def _draw_curves(figure: Curves, records: Records) -> Any:
     add_legend(last, [lines[name] for name in shown], shown, **OUTSIDE)
     notes = ["bars: mean ± 1.96 s / √n over splits"] * any(widths.values())
     notes += ["narrow panels: the paper's tables"] * beside
-    drawing.suptitle("\n".join([figure.title, "; ".join(notes)]).strip(), fontsize="medium")
+    _set_title(drawing, figure.title, "; ".join(notes))
     return drawing
 
 
@@ -330,6 +340,8 @@ def _places(ax: Any, values: list[str]) -> dict[str, float]:
         numbers = [0.0]
     if not values or min(numbers) <= 0:
         ax.set_xticks(range(len(values)), values, fontsize="small")
+        if len(values) > CROWDED:
+            ax.tick_params(axis="x", rotation=45)
         return {value: float(k) for k, value in enumerate(values)}
     if max(numbers) >= WIDE * min(numbers):
         ax.set_xscale("log")
