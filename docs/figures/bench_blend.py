@@ -18,14 +18,14 @@ def mean(name: str, model: str, metric: str) -> float:
 
 def gain(name: str) -> float:
     """Return what the blend adds in macro F1."""
-    return mean(name, "blend, shared", "f1_macro") - mean(name, "linear, raw", "f1_macro")
+    return mean(name, "blend", "f1_macro") - mean(name, "linear, raw", "f1_macro")
 
 
 sets = sorted({row["set"] for row in rows}, key=gain)
 figure, axes = plt.subplots(1, 3, figsize=(10, 5.2), sharey=True)
 for ax, (metric, name) in zip(axes, METRICS.items(), strict=True):
     before = [mean(each, "linear, raw", metric) for each in sets]
-    after = [mean(each, "blend, shared", metric) for each in sets]
+    after = [mean(each, "blend", metric) for each in sets]
     places = range(len(sets))
     ax.hlines(places, before, after, color="0.75", lw=2)
     ax.plot(before, places, "o", mfc="white", color="tab:blue", label="tuned linear model")
