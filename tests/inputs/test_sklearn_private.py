@@ -132,3 +132,11 @@ def test_liblinear_without_checks_is_the_linear_svm(loss, shape, form, rng, capf
     np.testing.assert_allclose(w, svm.coef_[0], rtol=1e-12)
     assert n_iter == svm.n_iter_
     assert capfd.readouterr().out == ""
+
+
+def test_labels_in_any_form_are_indexed():
+    rows = np.array([2, 0])
+    assert private.take_labels([{"a"}, {"b"}, {"c"}], rows) == [{"c"}, {"a"}]
+    Y = np.arange(6).reshape(3, 2)
+    np.testing.assert_array_equal(private.take_labels(Y, rows), Y[rows])
+    np.testing.assert_array_equal(private.take_labels(sp.csr_array(Y), rows).toarray(), Y[rows])

@@ -12,7 +12,13 @@ from eigenlabel.datasets import Dataset
 from eigenlabel.experiment import Data, Method, Protocol, Splits, run
 from eigenlabel.linalg import machine, threads
 from eigenlabel.linalg.solvers import shifted as ridge
-from eigenlabel.linalg.threads import adapt_threads, at_most, blas_threads, idle_threads
+from eigenlabel.linalg.threads import (
+    LARGE,
+    adapt_threads,
+    at_most,
+    blas_threads,
+    idle_threads,
+)
 
 MANY = 3  # threads that BLAS is set to in these tests, whatever the machine has
 
@@ -40,8 +46,14 @@ def occupy(monkeypatch, count):
 def test_only_idle_cores_are_used(monkeypatch, busy, wanted):
     occupy(monkeypatch, busy)
     with idle_threads():
+        assert set(numbers()) == {1}
+        adapt_threads(LARGE)
         assert set(numbers()) == {wanted}
         assert blas_threads() == wanted
+        adapt_threads(LARGE - 1)
+        assert set(numbers()) == {1}, "small matrices"
+        adapt_threads(LARGE)
+        assert set(numbers()) == {wanted}
     assert set(numbers()) == {MANY}
 
 
@@ -50,14 +62,14 @@ def test_an_environment_variable_is_left_alone(monkeypatch, variable):
     occupy(monkeypatch, 9)
     monkeypatch.setenv(variable, "2")
     with idle_threads():
-        adapt_threads()
+        adapt_threads(LARGE)
         assert set(numbers()) == {MANY}
 
 
 def test_an_outer_limit_is_never_exceeded(monkeypatch):
     occupy(monkeypatch, 0)
     with threadpool_limits(2), idle_threads():
-        adapt_threads()
+        adapt_threads(LARGE)
         assert set(numbers()) == {2}
     with threadpool_limits(1), at_most(2):
         assert set(numbers()) == {1}
@@ -76,11 +88,14 @@ def test_a_large_step_looks_again(monkeypatch):
         return original(*args, **kwargs)
 
     monkeypatch.setattr(ridge.lapack, "dsytrd", reduce)
+    monkeypatch.setattr(threads, "LARGE", 4)
     with idle_threads():
-        occupy(monkeypatch, 2)
         ridge.tridiagonalise(np.eye(4))
-    assert seen == [1]
-    adapt_threads()
+        occupy(monkeypatch, 1)
+        ridge.tridiagonalise(np.eye(4))
+        ridge.tridiagonalise(np.eye(3))
+    assert seen == [MANY, MANY - 1, 1]
+    adapt_threads(LARGE)
     assert set(numbers()) == {MANY}, "outside a fit nothing changes"
 
 
@@ -109,7 +124,7 @@ def test_of_fits_at_the_same_time_the_first_one_sets_and_restores(monkeypatch):
     def other():
         with idle_threads(), idle_threads():
             occupy(monkeypatch, 0)
-            adapt_threads()
+            adapt_threads(LARGE)
         seen.extend(numbers())
 
     thread = threading.Thread(target=other)
@@ -119,10 +134,10 @@ def test_of_fits_at_the_same_time_the_first_one_sets_and_restores(monkeypatch):
         assert set(seen) == set(numbers()) == {1}
         with idle_threads():
             assert set(numbers()) == {1}
-        adapt_threads()
+        adapt_threads(LARGE)
         assert set(numbers()) == {MANY}
         occupy(monkeypatch, 2)
-        adapt_threads()
+        adapt_threads(LARGE)
     assert set(numbers()) == {MANY}
 
 
@@ -212,7 +227,7 @@ def test_an_interrupt_while_a_fit_begins_leaves_nothing_behind(monkeypatch, earl
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    where, name = (threads._blas, "libraries") if early else (threads, "idle_cores")
+    where, name = (threads._blas, "libraries" if early else "_set")
     with monkeypatch.context() as patch:
         patch.setattr(where, name, interrupt)
         with pytest.raises(KeyboardInterrupt), idle_threads():

@@ -110,3 +110,34 @@ def test_positions_of_a_split_lie_among_the_samples(rng, split, message):
     X = rng.standard_normal((20, 3))
     with pytest.raises(ValueError, match=message):
         SharedSubspaceClassifierCV(cv=[split]).fit(X, (X[:, :2] > 0).astype(int))
+
+
+@pytest.mark.parametrize("form", ["matrix", "sets", "classes", "groups"])
+def test_folds_of_a_number_do_not_depend_on_rows_that_are_not_used(form, rng):
+    used, n = np.arange(0, 60, 2), 60
+    Y = (rng.uniform(size=(n, 3)) < 0.4).astype(int)
+    other = Y.copy()
+    other[1::2] = 1 - other[1::2]
+    metadata = {"groups": np.arange(n) // 3} if form == "groups" else {}
+
+    def labels(Z):
+        if form == "sets":
+            return [{"abc"[j] for j in np.flatnonzero(row)} for row in Z]
+        return Z[:, 0] if form == "classes" else Z
+
+    found = [
+        list_folds(3, np.zeros((n, 1)), labels(Z), metadata, LabelCodec.fit(labels(Z))[0], used)
+        for Z in (Y, other)
+    ]
+    part = {"groups": metadata["groups"][used]} if metadata else {}
+    alone = list_folds(
+        3,
+        np.zeros((len(used), 1)),
+        labels(Y[used]),
+        part,
+        LabelCodec.fit(labels(Y[used]))[0],
+        np.arange(len(used)),
+    )
+    for folds in found:
+        for (_, test), (_, expected) in zip(folds, alone, strict=True):
+            np.testing.assert_array_equal(test, expected)

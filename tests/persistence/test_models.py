@@ -7,6 +7,7 @@ import zipfile
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import skops.io
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import (
@@ -20,6 +21,8 @@ from sklearn.pipeline import make_pipeline
 
 from discovery import instances, outputs, settled
 from eigenlabel import (
+    MLkNN,
+    MultilabelBlend,
     ProjectedClassifierCV,
     SharedSubspaceClassifier,
     SharedSubspaceClassifierCV,
@@ -327,3 +330,23 @@ def test_probabilities_are_saved(method, tmp_path):
         np.testing.assert_array_equal(again.predict_proba(data.X), expected)
         assert again.calibration_.methods == model.calibration_.methods
         assert method in again.calibration_.methods
+
+
+@pytest.mark.parametrize("form", ["csr_matrix", "csc_matrix", "csr_array", "csc_array"])
+def test_models_that_keep_sparse_samples_are_saved_in_any_sparse_form(form, tmp_path, rng):
+    X = getattr(sp, form)(rng.uniform(size=(40, 6)) * (rng.uniform(size=(40, 6)) < 0.5))
+    Y = (rng.uniform(size=(40, 3)) < 0.4).astype(int)
+    for model in (SharedSubspaceClassifierCV(kernel="rbf", cv=3), MLkNN(3)):
+        save_model(model.fit(X, Y), tmp_path / "model.skops")
+        loaded = load_model(tmp_path / "model.skops").model
+        np.testing.assert_allclose(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def test_a_blend_of_texts_is_saved(tmp_path):
+    words = ("invoice wrong", "parcel lost", "charged twice")
+    texts = [f"{words[i % 3]} {i % 7}" for i in range(60)]
+    Y = np.array([[i % 3 != 1, i % 3 != 0] for i in range(60)]).astype(int)
+    model = MultilabelBlend(["linear", "neighbours"], random_state=0).fit(texts, Y)
+    save_model(model, tmp_path / "model.skops")
+    loaded = load_model(tmp_path / "model.skops").model
+    np.testing.assert_allclose(loaded.predict_proba(texts), model.predict_proba(texts))

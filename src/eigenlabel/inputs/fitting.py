@@ -22,7 +22,8 @@ def all_or_nothing(method: Method) -> Method:
     estimator or the new one. The twin shares the values of the attributes: the method may set and
     delete attributes, but must not change their values in place.
 
-    BLAS uses idle cores only while the method runs (:mod:`eigenlabel.linalg.threads`).
+    While the method runs, BLAS uses one thread, or idle cores for large matrices
+    (:mod:`eigenlabel.linalg.threads`).
     """
 
     @wraps(method)

@@ -73,6 +73,11 @@ def take_rows(X: Any, params: dict[str, Any], rows: Ints) -> dict[str, Any]:
     return dict(_check_method_params(X, params, rows))
 
 
+def take_labels(y: Any, rows: Ints) -> Any:
+    """Return some rows of labels in any form: an array, a list, a frame or a sparse matrix."""
+    return _safe_indexing(y, rows)
+
+
 def take_samples(
     estimator: Any, X: Any, y: Any, rows: Ints, train: Ints | None = None
 ) -> tuple[Any, Any]:

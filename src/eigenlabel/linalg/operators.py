@@ -114,7 +114,7 @@ def add_products(G: Floats, block: Floats, *, of_rows: bool) -> None:
     The product is added in place, without a second array of the size of G.
     """
     if block.size:
-        adapt_threads()
+        adapt_threads(len(G))
         blas.dsyrk(1.0, block.T, beta=1.0, c=G.T, trans=of_rows, lower=1, overwrite_c=1)
 
 

@@ -1,8 +1,10 @@
-"""The number of BLAS threads: as many as there are idle cores, at most what the user has set.
+"""The number of BLAS threads: one, or as many as there are idle cores for large matrices.
 
 BLAS threads wait for each other thousands of times in one decomposition, and they wait by spinning.
 If one of them shares its core with another program, all of them run at the pace of that core: on a
-busy machine, two threads are several times slower than one.
+busy machine, two threads are several times slower than one. On an idle machine they pay off for
+matrices of some thousand rows alone: between large steps they go on spinning, and each array that
+is freed interrupts them (``benchmarks/bench_threads.py``).
 
 A number that the user has set by ``threadpoolctl.threadpool_limits`` is never exceeded. A number
 that is set by an environment variable such as OPENBLAS_NUM_THREADS is not changed.
@@ -28,6 +30,7 @@ VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
 )
 PATIENCE = 0.2  # seconds for which a count of idle cores is valid
+LARGE = 2000  # rows of a matrix from which on several threads are faster than one
 LOOKS = 3  # counts of which the smallest number of idle cores is used
 
 
@@ -53,7 +56,7 @@ class _Blas:
         return self._libraries
 
     def enter(self) -> None:
-        """Store the current numbers of threads, and set new ones."""
+        """Store the current numbers of threads, and use one."""
         with self.lock:
             if self.owner is None:
                 self.owner = threading.get_ident()
@@ -62,8 +65,8 @@ class _Blas:
             self.depth += 1
             if self.depth == 1:
                 self.found = [(lib, lib.get_num_threads()) for lib in self.libraries()]
-                self._set(looks=1)
-                self.looked = -1.0  # the first large step counts more carefully
+                self._set(1)
+                self.looked = -1.0  # the first large step counts idle cores
 
     def leave(self, depth: int) -> None:
         """Return to the depth before :meth:`enter`; restore the numbers of threads if it is 0.
@@ -86,18 +89,25 @@ class _Blas:
         """Whether this Python thread sets the numbers of threads."""
         return self.owner == threading.get_ident()
 
-    def adapt(self) -> None:
-        """Count the idle cores again if the last count is old."""
-        if self.mine and time.monotonic() - self.looked > PATIENCE:
-            with self.lock:
-                self._set(LOOKS)
+    def adapt(self, side: int) -> None:
+        """Use one thread for a small matrix, and for a large one as many as cores are idle.
 
-    def _set(self, looks: int) -> None:
-        if any(threads > 1 for _, threads in self.found):
-            idle = idle_cores(looks)
-            for lib, threads in self.found:
-                lib.set_num_threads(min(threads, idle))
-        self.looked = time.monotonic()
+        The idle cores are counted again if the last count is old.
+        """
+        if not self.mine:
+            return
+        if side < LARGE:
+            self._set(1)
+            self.looked = -1.0
+        elif time.monotonic() - self.looked > PATIENCE:
+            with self.lock:
+                several = any(threads > 1 for _, threads in self.found)
+                self._set(idle_cores(LOOKS) if several else 1)
+                self.looked = time.monotonic()
+
+    def _set(self, most: int) -> None:
+        for lib, threads in self.found:
+            lib.set_num_threads(min(threads, most))
 
 
 _blas = _Blas()
@@ -115,7 +125,10 @@ def user_has_set_threads() -> bool:
 
 @contextmanager
 def idle_threads() -> Iterator[None]:
-    """Restrict BLAS to idle cores, unless an environment variable sets its threads."""
+    """Restrict BLAS to one thread, or to idle cores in large steps.
+
+    Nothing is changed if an environment variable sets the number of threads.
+    """
     if user_has_set_threads():
         yield
         return
@@ -127,9 +140,9 @@ def idle_threads() -> Iterator[None]:
         _blas.leave(depth)
 
 
-def adapt_threads() -> None:
-    """Count the idle cores again before a large step, inside :func:`idle_threads`."""
-    _blas.adapt()
+def adapt_threads(side: int) -> None:
+    """Choose the threads of a step with a matrix of this many rows, inside :func:`idle_threads`."""
+    _blas.adapt(side)
 
 
 def blas_threads() -> int:

@@ -10,7 +10,7 @@ from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit, check_
 from sklearn.utils import check_random_state, indexable
 
 from eigenlabel.inputs.parameters import check_number
-from eigenlabel.inputs.sklearn_private import is_list_of_splits
+from eigenlabel.inputs.sklearn_private import is_list_of_splits, take_labels, take_rows
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.heldout import Fold
@@ -412,9 +412,14 @@ def list_folds(
     """Return the folds over the used rows.
 
     A training part that consists of all used rows outside the test part is None. ``metadata`` is
-    passed to the splitter. Folds without test samples are left out.
+    passed to the splitter. Folds without test samples are left out. The folds of a number, which
+    follow the labels, do not depend on rows that are not used; a splitter of the user splits all
+    rows.
     """
     cv = 5 if cv is None else cv
+    if isinstance(cv, numbers.Integral) and len(used) < X.shape[0]:
+        metadata, y = take_rows(X, metadata, used), take_labels(y, used)
+        X, used = np.zeros((len(used), 1)), np.arange(len(used))
     by_class = not codec.multilabel and metadata.get("groups") is None
     if isinstance(cv, numbers.Integral) and by_class:
         check_number("cv", cv, 2, integer=True)

@@ -166,12 +166,13 @@ _SPLITTERS = (
     "StratifiedKFold",
     "StratifiedShuffleSplit",
 )
+FORMS = ("array", "matrix")  # of sparse data: scikit-learn's vectorizers return matrices
 # All that a file may contain besides the types that skops trusts itself.
 TRUSTED = frozenset(
     {
         *type_names((*_OURS, add_dummy_feature)),
         "numpy.dtype",
-        "scipy.sparse._csr.csr_array",
+        *(f"scipy.sparse._{kind}.{kind}_{form}" for kind in ("csr", "csc") for form in FORMS),
         *(f"sklearn.metrics._scorer.{name}" for name in ("_Scorer", "_PassthroughScorer")),
         # The metadata that parameters request; skops before 0.14 does not trust these types.
         *(f"sklearn.utils._metadata_requests.{n}MetadataRequest" for n in ("", "Method")),

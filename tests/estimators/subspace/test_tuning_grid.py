@@ -83,6 +83,8 @@ def test_lists_of_the_user_are_the_grid():
 
     it = GridLists(np.array([0.5]), np.array([0.1]), [2]).grid(no_variance)
     assert it.points == [(0.5, 0.1, 2)]
+    zero = GridLists(None, np.array([0.0]), [2]).grid(no_variance)
+    assert zero.penalties == [(np.inf, 0.0), (0.0, 0.0)]
     relative = GridLists(None, np.array([0.1]), [2]).grid(no_variance)
     assert relative.penalties == [(np.inf, 0.1), (pytest.approx(0.9), 0.1), (0.0, 0.1)]
 

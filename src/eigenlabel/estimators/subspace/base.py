@@ -271,13 +271,16 @@ class BaseSharedSubspace(
     @linear_only
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add a block of samples; the model is that of one ``fit`` to all blocks.
+        """Add a block of samples; the weights are those of one ``fit`` to all blocks.
 
-        The order of blocks does not matter. Only statistics are collected (n d^2 operations for a
-        block of n samples, and d x d numbers in all). The equations are solved once, when a
-        prediction or a fitted attribute is asked for. A block that raises an error leaves the
-        model unchanged. After ``fit``, which keeps no statistics, the model starts again from this
-        block, with a warning.
+        For fixed parameters, the order of blocks does not matter. A tuned model chooses its
+        parameters and thresholds on folds that depend on the positions of the samples, so that
+        another order, or ``fit``, may choose others.
+
+        Only statistics are collected (n d^2 operations for a block of n samples, and d x d numbers
+        in all). The equations are solved once, when a prediction or a fitted attribute is asked
+        for. A block that raises an error leaves the model unchanged. After ``fit``, which keeps no
+        statistics, the model starts again from this block, with a warning.
 
         Parameters
         ----------

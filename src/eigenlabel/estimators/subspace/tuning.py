@@ -151,8 +151,8 @@ class GridLists:
             betas = (scale if 0 < scale < np.inf else 1.0) * SHARES
         alphas = self.alphas
         if alphas is None:
-            alphas = np.array([betas * ratio if ratio else 0 * betas for ratio in RATIOS])
-            alphas[np.isinf(RATIOS)] = np.inf
+            rows = [betas * r if np.isfinite(r) else np.full_like(betas, r) for r in RATIOS]
+            alphas = np.stack(rows)
         return Grid(alphas, betas, self.ranks)
 
 

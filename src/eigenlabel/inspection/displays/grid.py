@@ -17,6 +17,7 @@ from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.metrics import METRICS
 
 ADVICE = "only a fitted search, such as SharedSubspaceClassifierCV, has a grid"
+SHORT = 4  # characters of values that fit beside each other
 MOST_VALUES = 120  # cells whose values are written into them
 
 
@@ -194,6 +195,9 @@ class GridDisplay(Display):
         ):
             axis.set_ticks(range(len(values)), [format_value(v) for v in values], **LITERAL)
             axis.set_label_text(name, **LITERAL)
+        longest = max((len(format_value(v)) for v in self.values[1]), default=0)
+        if longest > SHORT:
+            ax.tick_params(axis="x", labelrotation=45)
         self.mark_ = None if self.best is None else self._mark(ax)
         shown = self.scores.size <= MOST_VALUES if include_values is None else include_values
         self.texts_ = self._write(ax, values_format) if shown else []
@@ -238,7 +242,7 @@ def format_value(value: Any) -> str:
         if np.isinf(float(value)):
             return "∞"
         small = 0 < abs(float(value)) < 0.01
-        text = f"{float(value):.3e}" if small else f"{value:g}"
+        text = f"{float(value):.2e}" if small else f"{float(value):.4g}"
         return re.sub(r"\.?0*e([+-])0*", r"e\1", text)
     return readable(value)
 

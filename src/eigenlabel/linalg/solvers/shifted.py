@@ -115,7 +115,7 @@ class TridiagonalReduction:
 
     def eigenvectors(self) -> tuple[Floats, Floats]:
         """Return ascending eigenvalues and the eigenvectors (p, p) of J; about p^3 operations."""
-        adapt_threads()
+        adapt_threads(len(self.diagonal))
         if len(self.diagonal) == 1:
             return self.diagonal, np.ones((1, 1))
         driver: Any = "stevd" if len(self.diagonal) <= WORKSPACE else "stemr"
@@ -180,7 +180,7 @@ def eigenvectors(M: Floats) -> tuple[Floats, Floats]:
     Equivalent to ``numpy.linalg.eigh``. The workspace of LAPACK takes two more arrays of the size
     of M. SciPy stores its size 2 p^2 in 32 bits; NumPy, which copies M, uses 64 bits.
     """
-    adapt_threads()
+    adapt_threads(len(M))
     if len(M) > WORKSPACE:
         lam, Q = np.linalg.eigh(M)
         return np.asarray(lam), np.asarray(Q)
@@ -210,7 +210,7 @@ def tridiagonalise(M: Floats, overwrite: bool = False) -> TridiagonalReduction:
     """
     p = M.shape[0]
     A = M if overwrite else own_copy(M)
-    adapt_threads()
+    adapt_threads(p)
     c, diagonal, off_diagonal, tau, info = lapack.dsytrd(
         A.T, lower=1, lwork=64 * max(1, p), overwrite_a=1
     )
@@ -248,7 +248,7 @@ def _spectral_bound(M: Floats) -> float:
 def _cholesky_solve(M: Floats, B: Floats, shift: float) -> Floats:
     """Solve by a Cholesky factor, for shifts above SAFE times the largest eigenvalue."""
     shifted = own_copy(M)
-    adapt_threads()
+    adapt_threads(len(M))
     shifted.flat[:: M.shape[0] + 1] += shift
     # The matrix is symmetric: its transpose is the same and in the order that LAPACK overwrites.
     factor = sl.cho_factor(shifted.T, lower=True, overwrite_a=True, check_finite=False)
@@ -281,7 +281,7 @@ def _scaled_cholesky_solve(M: Floats, B: Floats, shift: float) -> Floats | None:
     M *= d[:, None]
     M *= d
     norm = _spectral_bound(M)
-    adapt_threads()
+    adapt_threads(len(M))
     factor, info = lapack.dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
     if info != 0 or lapack.dpocon(factor, norm, uplo="L")[0] <= SAFE:
         return None
