@@ -1,6 +1,7 @@
 """The arrays of a metric: how they are checked, and which cells and samples count."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from eigenlabel import metrics
@@ -85,3 +86,21 @@ def test_predictions_must_be_known():
 def test_wrong_arrays_raise_an_error(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_with_other_names_of_labels_are_refused(library):
+    module = pytest.importorskip(library)
+    y = module.DataFrame({"x": [1, 0, 1], "y": [0, 1, 0]})
+    swapped = module.DataFrame({"y": [0, 1, 0], "x": [1, 0, 1]})
+    with pytest.raises(ValueError, match="Column 0 is 'x' in y_true and 'y' in y_pred"):
+        metrics.f1_macro(y, swapped)
+    with pytest.raises(ValueError, match="'y' in scores"):
+        metrics.auc_macro(y, swapped)
+    assert metrics.f1_macro(y, swapped[y.columns]) == 1.0
+    assert metrics.f1_macro(y, swapped[y.columns].to_numpy()) == 1.0
+
+
+def test_columns_that_are_numbers_have_no_names():
+    y = pd.DataFrame({"x": [1, 0, 1], "y": [0, 1, 0]})
+    assert metrics.f1_macro(y, pd.DataFrame(y.to_numpy())) == 1.0

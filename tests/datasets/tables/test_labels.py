@@ -140,3 +140,12 @@ def test_separators_beside_the_one_that_is_chosen_are_noted(write):
     assert next(iterate(path)).notes == (note,)
     assert load_table(path, separator=";").notes == ()
     assert load_table(path, like=load_table(path)).notes == ()
+
+
+def test_the_more_frequent_separator_is_used(tmp_path):
+    path = tmp_path / "labels.csv"
+    rows = ["a;b", "c;a|b", "b;c", "c", "a|b;c", "b;a|b"] * 3
+    path.write_text("x,tags\n" + "".join(f"{k},{row}\n" for k, row in enumerate(rows)))
+    data = load(path, labels="tags")
+    assert sorted(data.label_names) == ["a", "a|b", "b", "c"]
+    assert any("'|'" in str(note) for note in data.notes)

@@ -109,8 +109,13 @@ def _cut_list(cell: str) -> list[str]:
 
 
 def _find_separator(words: Words) -> str:
-    """Return the first separator that occurs in a cell, or "" if there is none."""
-    return next((s for s in SEPARATORS if any(s in value for value in words.values)), "")
+    """Return the separator that occurs in most cells, or "" if there is none.
+
+    A comma counts only if no other one occurs, because names contain commas, such as "Smith, Ann".
+    """
+    counts, _ = _count_separators(words)
+    likely = max(SEPARATORS[:2], key=counts.__getitem__)
+    return next((s for s in (likely, ",") if counts[s]), "")
 
 
 def fix_separator(table: RawTable, options: ColumnOptions, like: Any) -> ColumnOptions:
