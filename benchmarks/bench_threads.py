@@ -22,7 +22,7 @@ CHOICES = {
     "one thread": {"OPENBLAS_NUM_THREADS": "1"},
     "two threads": {"OPENBLAS_NUM_THREADS": "2"},
 }
-SIZES = {"readme": (1000, 0), "dense": (2000, 1000)}
+SIZES = {"readme": (1000, 0), "dense": (2000, 1000), "large": (4000, 4500)}
 
 
 def measure(size):

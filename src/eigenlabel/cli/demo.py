@@ -170,7 +170,7 @@ def _print_models(results: _Results, data: Dataset) -> None:
     """Print what was chosen, the members of the blend, and the first eigenlabels."""
     model, chosen = results.linear, results.linear.best_params_
     print(
-        f"\nShared subspace: alpha {chosen['alpha']:g}, beta {chosen['beta']:g}, dimension "
+        f"\nShared subspace: alpha {chosen['alpha']:.3g}, beta {chosen['beta']:.3g}, dimension "
         f"{chosen['n_components']}, out of {len(model.cv_results_['params'])} settings, each "
         "with exact cross-validation."
     )
@@ -195,7 +195,7 @@ def _print_examples(results: _Results, data: Dataset, test: Ints) -> None:
         true = data.Y[[test[i]]].toarray()[0] > 0
         found = np.flatnonzero(results.decided[i])
         missed = int((true & ~(results.decided[i] > 0)).sum())
-        print(f"  {names[test[i]]}" + f" ({missed} tags missed)" * bool(missed))
+        print(f"  {names[test[i]]}" + f" ({missed} of its tags missed)" * bool(missed))
         shown = explain(
             results.linear,
             results.X[[i]],

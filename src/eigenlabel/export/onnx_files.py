@@ -120,7 +120,7 @@ def _info(graph: Graph, name: str, kind: int, shape: list[Any]) -> Any:
 
 
 def _name_outputs(graph: Graph, found: Predictions, wanted: list[str]) -> list[Any]:
-    """Give the outputs their names and shapes."""
+    """Rename the results that are wanted; return their names, types and shapes."""
     double, infos = graph.onnx.TensorProto.DOUBLE, []
     vector = not found.codec.multilabel
     for name in wanted:
