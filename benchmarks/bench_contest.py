@@ -97,7 +97,7 @@ def collect(rows, sets, methods, sizes, splits):
     todo = [
         {"set": name, "size": size, "split": split, "method": method}
         for size in sizes
-        for split in range(splits)
+        for split in splits
         for name in sets
         for method in methods
         if rows.missing(set=name, size=size, split=split, method=method)
@@ -135,5 +135,7 @@ if __name__ == "__main__":
         "--methods", default="all", help=f"all, rivals, ours, or of {'; '.join(METHODS)}"
     )
     parser.add_argument("--sizes", default=",".join(SIZES), help=f"of {', '.join(SIZES)}")
-    parser.add_argument("--splits", type=int, default=SPLITS, help="number of splits")
+    parser.add_argument(
+        "--splits", type=int, nargs="+", default=range(SPLITS), metavar="K", help="of 0 to 4"
+    )
     main(parser.parse_args())
