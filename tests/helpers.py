@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.linalg as sl
 from sklearn.linear_model import LassoLars
+from sklearn.svm import LinearSVC
 
 
 def ridge(X, T, shift, weights=None, centre=True):
@@ -302,3 +303,14 @@ def label_error_scores(Y, P, wrong, missing):
         x = np.where(Y[rows, j] == 1, x_wrong, x_missing)
         scores[rows, j] = x / np.sqrt(1 + x**2)
     return scores
+
+
+def svm_near_subspace(X, t, alpha, beta, Theta, loss):
+    """Return an SVM of ASO, from M^-1/2 x: its penalty is |.|^2 there. M is dense."""
+    M = (alpha + beta) * np.eye(X.shape[1]) - alpha * Theta.T @ Theta
+    root = np.linalg.inv(np.real(sl.sqrtm(M)))
+    A = np.column_stack([X @ root, np.full(len(X), 1 / np.sqrt(beta))])
+    svm = LinearSVC(
+        C=1 / (2 * len(X)), loss=loss, fit_intercept=False, tol=1e-10, max_iter=10**6
+    ).fit(A, t)
+    return root @ svm.coef_[0, :-1], svm.coef_[0, -1] / np.sqrt(beta)

@@ -1,6 +1,7 @@
 """Write the records of the papers to results/papers, and the tables of docs/papers from them.
 
     python tools/paper_pages.py --export     copies the records of runs/ to results/papers
+    python tools/paper_pages.py --restore    copies them back, so that a new clone goes on with them
     python tools/paper_pages.py              rewrites the generated parts of docs/papers
     python tools/paper_pages.py --check      fails if a page differs from the records
 
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from eigenlabel.experiment import plan, read_records
+from eigenlabel.experiment.records import appending
 from eigenlabel.reproduce import (
     CONTESTS,
     FIGURES,
@@ -80,6 +82,21 @@ def export(runs: Path) -> None:
         found = [last[task.key] for task in plan(protocol, folder).tasks if task.key in last]
         if found:
             print(name, write_csv(found, RESULTS / f"{name}.csv"))
+
+
+def restore(runs: Path) -> None:
+    """Add the records of results/papers that are not in ``runs`` yet."""
+    for name in (*TABLES, *CONTESTS, *FIGURES):
+        path = RESULTS / f"{name}.csv"
+        table = get_table(name)
+        if name in SOURCES or not path.exists() or getattr(table, "kind", "") == "counts":
+            continue
+        folder = runs / table.protocol().name
+        known = {record["key"] for record in read_records(folder)}
+        with appending(folder) as file:
+            for record in read_csv(path):
+                if record["key"] not in known:
+                    file.add(record)
 
 
 def export_counts(table: Table) -> None:
@@ -435,8 +452,12 @@ def main() -> int:
     """Write or check the pages."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--export", metavar="RUNS", nargs="?", const=str(ROOT / "runs"))
+    parser.add_argument("--restore", metavar="RUNS", nargs="?", const=str(ROOT / "runs"))
     parser.add_argument("--check", action="store_true", help="write nothing; fail if pages differ")
     given = parser.parse_args()
+    if given.restore:
+        restore(Path(given.restore))
+        return 0
     if given.export:
         export(Path(given.export))
     pages = [*sorted(PAGES.glob("*.md")), RESULTS / "README.md"]

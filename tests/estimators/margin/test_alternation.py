@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-import scipy.linalg as sl
 import scipy.sparse as sp
-from sklearn.svm import LinearSVC
 
 import helpers
 from eigenlabel.estimators.margin.alternation import (
@@ -14,17 +12,6 @@ from eigenlabel.estimators.margin.alternation import (
     leading_directions,
 )
 from helpers import draw_labels
-
-
-def svm_oracle(X, t, alpha, beta, Theta, loss):
-    """The SVM in coordinates where the penalty is |.|^2: x -> M^-1/2 x, M from Theta densely."""
-    M = (alpha + beta) * np.eye(X.shape[1]) - alpha * Theta.T @ Theta
-    root = np.linalg.inv(np.real(sl.sqrtm(M)))
-    A = np.column_stack([X @ root, np.full(len(X), 1 / np.sqrt(beta))])
-    svm = LinearSVC(
-        C=1 / (2 * len(X)), loss=loss, fit_intercept=False, tol=1e-10, max_iter=10**6
-    ).fit(A, t)
-    return root @ svm.coef_[0, :-1], svm.coef_[0, -1] / np.sqrt(beta)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -38,7 +25,7 @@ def test_the_added_features_have_the_penalty_of_the_paper(rng, loss, r, form):
     step.max_iter = 10**6
     U, b = step.solve(Theta, 1e-10)
     for label in range(2):
-        u, intercept = svm_oracle(X, T[:, label], 0.05, 0.01, Theta, loss)
+        u, intercept = helpers.svm_near_subspace(X, T[:, label], 0.05, 0.01, Theta, loss)
         # Both are LIBLINEAR's: its gradients are good to 1e-10, its weights to the root of that.
         np.testing.assert_allclose(U[:, label], u, atol=1e-5)
         np.testing.assert_allclose(b[label], intercept, atol=1e-5)

@@ -1,5 +1,7 @@
 """The classifier by alternating structure optimisation, ASO (Ando and Zhang 2005)."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +17,9 @@ from eigenlabel.estimators.margin.alternation import (
     SquaredStep,
     Step,
     alternate,
+    leading_directions,
 )
+from eigenlabel.estimators.margin.consensus import ConsensusStep
 from eigenlabel.estimators.subspace.solve import default_rank
 from eigenlabel.inputs.data import check_data, check_scale
 from eigenlabel.inputs.fitting import all_or_nothing
@@ -36,9 +40,56 @@ from eigenlabel.kernels.gram import gram_matrix
 from eigenlabel.kernels.kernel import KERNEL_PARAMETERS, Kernel, kernel_tags
 from eigenlabel.linalg._types import Floats, Matrix
 from eigenlabel.linalg.numerics import rank_tolerance
+from eigenlabel.linalg.operators import CentredOperator
 from eigenlabel.linalg.row_space import principal_axes
 
-LEAST_BETA = 1e-4  # of alpha: LIBLINEAR needs a penalty on every direction
+LEAST_BETA = 1e-4  # of alpha: SVMs need a penalty on every direction
+SIDE = 2000  # samples or features, the fewer ones, up to which all labels are solved at once
+CELLS = 2**25  # samples times the same number
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """The features of the rounds.
+
+    Attributes
+    ----------
+    Z : (n, p) array or sparse matrix
+        The features.
+    orthogonal : bool
+        Whether the columns of Z are orthogonal.
+    lift : function or None
+        Turns weights (p, m) of Z into those of X, or into dual ones. None leaves them as they are.
+    """
+
+    Z: Matrix
+    orthogonal: bool
+    lift: Callable[[Floats], Floats] | None = None
+
+    def weights(self, U: Floats) -> Floats:
+        """Return the weights of the samples, or their dual coefficients."""
+        return U if self.lift is None else np.asarray(self.lift(U))
+
+
+def _from_gram(values: Floats, axes: Floats) -> Coordinates:
+    """Return coordinates whose products are those of a matrix with these eigenvalues."""
+    lengths = np.sqrt(values)
+    return Coordinates(axes * lengths, True, lambda U: (axes / lengths) @ U)
+
+
+def _rotate(X: Matrix) -> Coordinates:
+    """Return X in the coordinates of its principal axes, which are not centred.
+
+    Axes whose eigenvalues are rounding are left out.
+    """
+    operator = CentredOperator(X, None, False)
+    wide = X.shape[0] <= X.shape[1]
+    S = operator.gram() if wide else operator.covariance()
+    values, axes = principal_axes(S, rank_tolerance(max(X.shape), X.dtype))
+    if not wide:
+        return Coordinates(np.asarray(X @ axes), True, lambda U: axes @ U)
+    dual = _from_gram(values, axes)
+    return Coordinates(dual.Z, True, lambda U: np.asarray(X.T @ dual.weights(U)))
 
 
 class ASOClassifier(ScoreClassifier):
@@ -48,8 +99,8 @@ class ASOClassifier(ScoreClassifier):
 
     over U, V and Theta (r, d) with orthonormal rows, for targets t of +-1 (Ando and Zhang 2005;
     Ji et al. 2010, Equation 28, with the penalty beta of their Section 7). Each round has two
-    steps: LIBLINEAR fits one linear SVM per label for the current Theta, and an SVD of U finds the
-    next Theta. The objective never increases: a label whose new SVM is worse keeps its old one.
+    steps: one linear SVM per label for the current Theta, and an SVD of U, which finds the next
+    Theta. The objective never increases: a label whose new SVM is worse keeps its old one.
     The problem is not convex. The rounds start with independent labels and end in a local minimum.
 
     For ``alpha=0`` or ``n_components=0`` it is one SVM per label, with ``C = 1 / (2 n beta)`` or
@@ -60,17 +111,20 @@ class ASOClassifier(ScoreClassifier):
     representer theorem they lie in the span of the training samples, so that the rounds run on
     the features Z of a factorisation ``K = Z Z'`` of the kernel matrix.
 
-    Cost of a round: n_labels SVM fits on d + r features and an SVD of the (d, n_labels) weights.
-    Sparse X is never densified; r dense columns are added to it. A kernel takes an
-    eigendecomposition of the n x n kernel matrix first, and d is its rank.
+    Up to 2,000 samples or features, and for kernels, the SVMs with hinge loss of all labels are
+    solved at once by the alternating direction method of multipliers, which begins a round where
+    it ended in the last one. It takes an eigendecomposition of the n x n or d x d matrix of
+    products first, and 40 n d n_labels operations for a round of ten iterations; d is at most the
+    rank. Larger X are never densified: LIBLINEAR fits one SVM per label on d + r features in each
+    round.
 
     Parameters
     ----------
     alpha : float, default=1e-3
         Penalty of the part of the weights outside the shared subspace, at least 0.
     beta : float, default=1e-3
-        Penalty of all weights, at least 0. With 0 it is ASO as published, except that LIBLINEAR
-        uses ``1e-4 alpha``. A small ``beta / alpha`` makes the rounds many and slow.
+        Penalty of all weights, at least 0. With 0 it is ASO as published, except that SVMs use
+        ``1e-4 alpha``. A small ``beta / alpha`` makes the rounds many.
     n_components : int or None, default=None
         Dimension r of the shared subspace, between 0 and n_labels. None is
         ``5 floor((n_labels - 1) / 5)``, at least 1, as in Ji et al. (2010).
@@ -98,10 +152,11 @@ class ASOClassifier(ScoreClassifier):
     max_iter : int, default=100
         Upper bound on the number of rounds.
     svm_max_iter : int, default=10000
-        Upper bound on the iterations of LIBLINEAR for one label. The first 1000 are used until
-        rounds with that many gain nothing more.
+        Upper bound on the iterations of the SVMs in a round. Few are used until rounds with that
+        many gain nothing more.
     random_state : int, RandomState instance or None, default=None
-        Determines the order in which LIBLINEAR visits the samples.
+        Determines the order in which LIBLINEAR visits the samples. It has no effect where all
+        labels are solved at once.
     calibration : {"auto", "sigmoid", "isotonic"} or None, default=None
         How scores become the probabilities of ``predict_proba``, see
         :func:`eigenlabel.thresholds.fit_calibration`. The maps are fitted to held-out scores of
@@ -132,7 +187,7 @@ class ASOClassifier(ScoreClassifier):
     n_iter_ : int
         Number of rounds.
     n_unsolved_ : int
-        Number of labels for which LIBLINEAR reached its last iteration in the last round.
+        Number of labels whose SVM reached its last iteration in the last round.
     calibration_ : Calibration
         The maps from scores to probabilities. Only if ``calibration`` is not None.
     classes_ : ndarray of shape (n_labels,) or (n_classes,)
@@ -227,39 +282,42 @@ class ASOClassifier(ScoreClassifier):
         check_scale(data.X)
         r = self._rank(data.Y.shape[1])
         self._kernel = kernel.settle(data.X)
-        Z, lift = self._features(data.X)
+        coordinates = self._coordinates(data.X)
         problem = AlternationProblem(
-            Z,
+            coordinates.Z,
             data.targets,
             self.loss,
             float(self.alpha),
             beta,
             self.fit_intercept,
         )
-        found = alternate(problem, self._step(problem), r, self.tol, self.max_iter)
+        step = self._step(problem, coordinates.orthogonal)
+        found = alternate(problem, step, r, self.tol, self.max_iter)
         self._warn(found)
-        self._store(found, data.X, lift)
+        self._store(found, data.X, coordinates)
         self.beta_ = beta
         self._codec, self.classes_ = data.codec, data.codec.classes
         self._calibrate(X, y, data.Y)
         return self
 
-    def _features(self, X: Matrix) -> tuple[Matrix, Floats | None]:
-        """Return the features Z of the rounds, and what turns weights of Z into dual ones.
+    def _coordinates(self, X: Matrix) -> "Coordinates":
+        """Return the features of the rounds.
 
-        The kernel matrix is not centred, because LIBLINEAR's intercepts have a penalty: with a
-        linear kernel the problem is that of X itself. Axes whose eigenvalues are rounding are left
-        out.
+        A kernel matrix is not centred, because the intercepts of SVMs have a penalty: with a linear
+        kernel the problem is that of X itself.
         """
-        if self._kernel.linear:
-            return X.astype(float, copy=False), None
-        gram = gram_matrix(self._kernel, X)
-        values, axes = principal_axes(gram.K, rank_tolerance(len(gram.K), gram.precision))
-        lengths = np.sqrt(values)
-        return axes * lengths, axes / lengths
+        if not self._kernel.linear:
+            gram = gram_matrix(self._kernel, X)
+            values, axes = principal_axes(gram.K, rank_tolerance(len(gram.K), gram.precision))
+            return _from_gram(values, axes)
+        X = X.astype(float, copy=False)
+        side = min(X.shape)
+        if self.loss != "hinge" or side > SIDE or side * X.shape[0] > CELLS:
+            return Coordinates(X, orthogonal=False)
+        return _rotate(X)
 
     def _positive_beta(self) -> float:
-        """Return the beta to use; LIBLINEAR needs a positive one."""
+        """Return the beta to use; SVMs need a positive one."""
         if self.loss == "squared":
             return float(self.beta)
         if self.alpha + self.beta == 0:
@@ -275,22 +333,28 @@ class ASOClassifier(ScoreClassifier):
         check_number("n_components", self.n_components, 0, m, integer=True)
         return int(self.n_components)
 
-    def _step(self, problem: AlternationProblem) -> Step:
+    def _step(self, problem: AlternationProblem, orthogonal: bool) -> Step:
         if self.loss == "squared":
             return SquaredStep(problem)
+        if self.loss == "hinge" and orthogonal:
+            return ConsensusStep(problem, self.svm_max_iter)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         return MarginStep(problem, self.svm_max_iter, seed)
 
-    def _store(self, found: Alternation, X: Matrix, lift: Floats | None) -> None:
+    def _store(self, found: Alternation, X: Matrix, coordinates: "Coordinates") -> None:
         for name in ("coef_", "components_", "dual_coef_", "dual_components_", "X_fit_"):
             self.__dict__.pop(name, None)  # of an earlier fit with another kernel
         dtype = X.dtype
         self.intercept_ = found.b.astype(dtype)
-        if lift is None:
-            self.coef_, self.components_ = found.U.T.astype(dtype), found.Theta.astype(dtype)
+        U = coordinates.weights(found.U)
+        if self._kernel.linear:
+            Theta = found.Theta
+            if coordinates.lift is not None:
+                Theta = leading_directions(U, len(Theta))
+            self.coef_, self.components_ = U.T.astype(dtype), Theta.astype(dtype)
         else:
-            self.dual_coef_, self.X_fit_ = (lift @ found.U).astype(dtype), X
-            self.dual_components_ = (lift @ found.Theta.T).astype(dtype)
+            self.dual_coef_, self.X_fit_ = U.astype(dtype), X
+            self.dual_components_ = coordinates.weights(found.Theta.T).astype(dtype)
         self.objective_ = np.array(found.objective)
         self.n_components_, self.n_iter_ = len(found.Theta), len(found.objective)
         self.n_unsolved_ = found.n_unsolved
@@ -307,7 +371,7 @@ class ASOClassifier(ScoreClassifier):
             )
         if found.unsolved_matter:
             warn(
-                f"LIBLINEAR stopped after svm_max_iter = {self.svm_max_iter} iterations for "
+                f"The SVMs of ASO stopped after svm_max_iter = {self.svm_max_iter} iterations for "
                 f"{found.n_unsolved} of {len(found.b)} labels in the last round: the objective may "
                 "be far from its minimum. Scale X to rows of unit length, raise beta or "
                 "svm_max_iter.",

@@ -100,7 +100,7 @@ def _kernel_cca_svm() -> Any:
 
 
 def _kernel_aso() -> Any:
-    aso = ASOClassifier(beta=0, kernel="precomputed", svm_max_iter=1000, random_state=0)
+    aso = ASOClassifier(beta=0, kernel="precomputed", svm_max_iter=100)
     grid = {"estimator__alpha": ASO_PENALTIES}
     return _on_kernels(search(with_training_thresholds(aso), grid))
 
@@ -114,7 +114,7 @@ METHODS = {
     "kernel:SVM": Recipe(
         _kernel_svm, "SVM on a sum of kernels, C of each label by 5 folds", revision=2
     ),
-    "kernel:ASO_SVM": Recipe(_kernel_aso, "ASO with hinge loss on a sum of kernels"),
+    "kernel:ASO_SVM": Recipe(_kernel_aso, "ASO with hinge loss on a sum of kernels", revision=2),
 }
 KERNELS = SeveralKernels().kernels
 
