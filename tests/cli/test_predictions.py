@@ -64,6 +64,37 @@ def test_a_model_without_probabilities_is_ranked_by_scores(folder, tmp_path, cap
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("options", "names", "expected"),
+    [
+        ({"separator": ";"}, ["a", "b"], "a;b"),
+        ({"separator": ";"}, ["a;1", "b"], "a;1|b"),
+        ({}, ["a|1", "b"], "a|1;b"),
+        ({}, ["a", "b"], "a|b"),
+        ({"separator": 3}, ["a", "b"], "a|b"),  # of a model file that somebody changed
+    ],
+)
+def test_labels_are_separated_as_in_the_training_file(tmp_path, options, names, expected, capsys):
+    file = tmp_path / "x.csv"
+    file.write_text("f,g\n1,2\n3,4\n")
+    model = SharedSubspaceClassifier().fit(np.eye(2), np.ones((2, 2), dtype=int))
+    saved = SavedModel(model, np.array(["f", "g"]), np.array(names), options=options)
+    save_model(saved, tmp_path / "m.skops")
+    assert run_command("predict", tmp_path / "m.skops", file) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert [row["labels"] for row in rows] == [expected] * 2
+
+
+def test_labels_that_contain_both_separators_need_another_format(tmp_path, capsys):
+    file = tmp_path / "x.csv"
+    file.write_text("f,g\n1,2\n")
+    model = SharedSubspaceClassifier().fit(np.eye(2), np.ones((2, 2), dtype=int))
+    names = np.array(["a|1", "b;2"])
+    save_model(SavedModel(model, np.array(["f", "g"]), names), tmp_path / "m.skops")
+    assert run_command("predict", tmp_path / "m.skops", file) == 1
+    assert "use --format jsonl" in capsys.readouterr().err
+
+
 class Deciding:
     """A model that predicts label sets and nothing else."""
 

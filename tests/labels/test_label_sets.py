@@ -94,6 +94,13 @@ def test_bad_label_sets_say_what_to_do():
         label_matrix([set(), set()])
 
 
+def test_an_empty_label_says_where_it_comes_from():
+    y = [text.split(";") for text in ("red;round", "")]
+    with pytest.raises(ValueError, match=r"^Sample 1 of y has the empty string as a label"):
+        label_matrix(y)
+    np.testing.assert_array_equal(label_matrix([["red", "round"], []]), [[1, 1], [0, 0]])
+
+
 def test_label_sets_of_many_labels_do_not_fill_the_memory(monkeypatch):
     monkeypatch.setattr("eigenlabel.labels.label_sets.memory_limit", lambda: 100.0)
     with pytest.raises(MemoryError, match=r"3 samples and 3 labels need .*sparse_output=True"):

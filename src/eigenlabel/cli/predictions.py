@@ -25,7 +25,7 @@ from eigenlabel.thresholds import top_labels
 FORMS = ("csv", "libsvm", "jsonl")
 SUFFIXES = {".csv": "csv", ".svm": "libsvm", ".libsvm": "libsvm", ".jsonl": "jsonl"}
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
-SEPARATOR = "|"
+SEPARATORS = ("|", ";")  # between labels, unless the training file had another one
 # What a model with inconsistent parts raises, besides ValueError and TypeError.
 BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError)
 # A writer receives the sample, its labels, and a number for each label or None.
@@ -74,12 +74,13 @@ def write_predictions(
     """
     form = form or SUFFIXES.get(Path(output or "").suffix, "csv")
     names = saved.label_names.tolist()
-    _check_output_form(output, form, names)
+    _check_output_name(output)
+    separator = _find_separator(saved, names) if form == "csv" else ""
     count, notes = 0, list[str]()
     pieces = iterate(data, rows=rows, like=saved, labelled=False, **options)
     first = next(pieces)  # an unreadable file raises an error before anything is written
     with _opened(output) as stream:
-        write = _writer(form, stream, names, values)
+        write = _writer(form, stream, names, values, separator)
         for piece in chain([first], pieces):
             notes[:] = total([*notes, *piece.notes])
             check_finite(data, piece, count)
@@ -115,16 +116,23 @@ def _ranking(saved: SavedModel, X: Any) -> Any:
     return found
 
 
-def _check_output_form(output: str | None, form: str, names: list[str]) -> None:
-    """Raise an error if the name of the output or of a label does not suit the format."""
+def _check_output_name(output: str | None) -> None:
+    """Raise an error if the name of the output stands for a compressed file."""
     suffix = Path(output or "").suffix
     if suffix in COMPRESSED:
         raise UsageError(
             f"predictions are written as plain text, not as {suffix}: choose another name, or "
             "compress them in a pipe: eigenlabel predict ... -o - | gzip > FILE"
         )
-    if form == "csv" and any(SEPARATOR in name for name in names):
-        raise ValueError(f"The name of a label contains {SEPARATOR!r}: use --format jsonl.")
+
+
+def _find_separator(saved: SavedModel, names: list[str]) -> str:
+    """Return what separates labels: what did in the training file, if no label contains it."""
+    known = saved.options.get("separator")
+    for separator in (known, *SEPARATORS):
+        if isinstance(separator, str) and not any(separator in name for name in names):
+            return separator
+    raise ValueError("Names of labels contain '|' and ';': use --format jsonl.")
 
 
 def predict_with(saved: SavedModel, X: Any, *, scores: bool) -> Any:
@@ -180,22 +188,24 @@ def _opened(output: str | None) -> Iterator[TextIO]:
         yield stream
 
 
-def _writer(form: str, stream: TextIO, names: list[str], values: str | None) -> Writer:
+def _writer(
+    form: str, stream: TextIO, names: list[str], values: str | None, separator: str
+) -> Writer:
     """Return the function that writes one sample in a format."""
     if form == "csv":
-        return _csv_writer(stream, names, values)
+        return _csv_writer(stream, names, values, separator)
     return _libsvm_writer(stream) if form == "libsvm" else _json_writer(stream, names, values)
 
 
-def _csv_writer(stream: TextIO, names: list[str], values: str | None) -> Writer:
-    """Write ``sample,labels``, with ``|`` between the labels, and a column for each value."""
+def _csv_writer(stream: TextIO, names: list[str], values: str | None, separator: str) -> Writer:
+    """Write ``sample,labels``, with the separator between labels, and a column for each value."""
     out = csv.writer(stream, lineterminator="\n")
     prefix = {"scores": "score", "probabilities": "probability"}.get(values or "")
     out.writerow(["sample", "labels", *(f"{prefix}:{n}" for n in names if values)])
 
     def write(sample: str | int, labels: list[int], numbers: Any) -> None:
         cells = [] if numbers is None else [f"{s:.6g}" for s in numbers]
-        out.writerow([sample, SEPARATOR.join(names[j] for j in labels), *cells])
+        out.writerow([sample, separator.join(names[j] for j in labels), *cells])
 
     return write
 

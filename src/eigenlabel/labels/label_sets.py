@@ -143,7 +143,14 @@ def label_matrix(y: Any, names: Any = None) -> NamedLabels:
 
 
 def _sorted_names(sets: Iterable[Any]) -> Any:
+    sets = list(sets)
     members = {member for labels in sets for member in labels}
+    if "" in members:
+        first = next(i for i, labels in enumerate(sets) if "" in labels)
+        raise ValueError(
+            f'Sample {first} of y has the empty string as a label. It is what "".split(";") '
+            "returns for a sample without labels: leave it out."
+        )
     try:
         ordered = sorted(members)
     except TypeError as error:
