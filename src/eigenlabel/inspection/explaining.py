@@ -6,7 +6,7 @@ import numpy as np
 
 from eigenlabel.inputs.parameters import check_number
 from eigenlabel.inspection.contributions.base import FEATURE, Scale, Terms
-from eigenlabel.inspection.contributions.linear import all_intercepts
+from eigenlabel.inspection.contributions.linear import all_intercepts, shared_combinations
 from eigenlabel.inspection.explanation import Borrowed, Explanation, find
 from eigenlabel.inspection.transformed_features import WidthError, start
 from eigenlabel.inspection.unwrapped_model import (
@@ -236,7 +236,7 @@ def _borrow(
     n_top: int | None,
 ) -> Borrowed | None:
     """Return the labels that the shared part of each score comes from."""
-    W = getattr(opened.model, "eigenlabels_", None)
+    W = shared_combinations(opened.model)
     if W is None or terms.shared is None:
         return None
     coefficients = opened.coefficients

@@ -8,7 +8,7 @@ from eigenlabel.estimators.agreement.fasttag import FastTag
 from eigenlabel.inputs.parameters import check_number
 from eigenlabel.inspection.contributions.base import FEATURE, TRAINING, dense
 from eigenlabel.inspection.contributions.base import training_names as name_training
-from eigenlabel.inspection.contributions.linear import is_support_machine
+from eigenlabel.inspection.contributions.linear import is_support_machine, shared_combinations
 from eigenlabel.inspection.contributions.per_label import constant_labels, each_label
 from eigenlabel.inspection.explaining import choose_labels, largest, name_labels
 from eigenlabel.inspection.label_explanation import Confusion, LabelExplanation
@@ -208,7 +208,7 @@ def _stacked(every: list[Any], opened: Opened) -> Floats | None:
 
 def _lenders(model: Any, names: np.ndarray, j: int, n_top: int) -> list[tuple[str, float]]:
     """Return the other labels with the largest weights in the shared part of label j."""
-    W = getattr(model, "eigenlabels_", None)
+    W = shared_combinations(model)
     if W is None:
         return []
     weights = np.asarray(W @ W[j], dtype=float)

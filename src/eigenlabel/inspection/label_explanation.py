@@ -56,7 +56,8 @@ class LabelExplanation:
         The most similar labels, by the cosine of what the model knows about them.
     lenders : list of (str, float)
         The other labels that the label shares most with: their weights ``(W W')_jl`` in the shared
-        subspace, largest first by absolute value. Empty if the model has no eigenlabels.
+        subspace, largest first by absolute value. Empty if the model has no eigenlabels, or if its
+        alpha is 0.
     confused : list of Confusion or None
         The labels that it is confused with most often. None without labelled samples.
     intercept : float or None

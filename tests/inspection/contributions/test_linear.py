@@ -8,7 +8,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
 import eigenlabel as el
-from eigenlabel.inspection import explain
+from eigenlabel.inspection import explain, explain_label
 from eigenlabel.inspection.contributions.linear import Coefficients
 from explained import make_data
 from helpers import ridge
@@ -143,3 +143,19 @@ def test_support_vectors_add_dual_coefficient_times_kernel(data):
         explain(SVC().fit(X, Y[:, 0] + Y[:, 1]), X[:2])
     with pytest.raises(TypeError, match="SVC cannot be explained"):
         explain(SVC(kernel=lambda A, B: A @ B.T).fit(X, Y[:, 0]), X[:2])
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_model_whose_labels_share_nothing_says_nothing_of_a_subspace(kernel, data):
+    X, Y = data
+    for model in (
+        el.SharedSubspaceClassifier(0.0, 0.1, kernel=kernel).fit(X, Y),
+        el.SharedSubspaceClassifierCV([0.0], kernel=kernel).fit(X, Y),
+    ):
+        found = explain(model, X[:3])
+        assert found.shared is None
+        assert found.borrowed is None
+        assert "subspace" not in str(found)
+        assert explain_label(model, 0).lenders == []
+    sharing = el.SharedSubspaceClassifier(0.1, 0.1, 2, kernel=kernel).fit(X, Y)
+    assert explain(sharing, X[:3]).shared is not None

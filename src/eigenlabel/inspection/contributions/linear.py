@@ -30,6 +30,15 @@ from eigenlabel.linalg._types import Floats, Ints, Matrix
 from eigenlabel.linalg.operators import is_sparse
 
 
+def shared_combinations(model: Any) -> Floats | None:
+    """Return the eigenlabels W of a model, or None if labels share nothing.
+
+    With alpha = 0 the model is ridge regression: it has eigenlabels, which nothing depends on.
+    """
+    alpha = getattr(model, "alpha_", getattr(model, "alpha", None))
+    return None if alpha == 0 else getattr(model, "eigenlabels_", None)
+
+
 @dataclass(frozen=True)
 class Coefficients:
     """The coefficients of m labels, ``L R`` with R one row for each label if L is None.
@@ -57,7 +66,7 @@ class Coefficients:
     @classmethod
     def of(cls, model: Any) -> "Coefficients | None":
         """Return the coefficients of a linear model, or None if it has none."""
-        W = getattr(model, "eigenlabels_", None)
+        W = shared_combinations(model)
         if hasattr(model, "label_weights_") and hasattr(model, "components_"):  # never multiplied
             V = np.asarray(model.label_weights_)
             return cls(model.components_, V.T, np.asarray(model.intercept_, dtype=float), W)
@@ -182,13 +191,12 @@ def dual_terms(model: Any, space: Space, labels: Ints, names: Any) -> Terms:
     training = weights.subspace
     X = as_matrix(space.X)
     K = np.asarray(training.kernel.values(X, training.samples, "these samples"), dtype=float)
-    W, V = model.eigenlabels_, weights.label_weights
-    if V is None:
-        C = np.asarray(model.dual_coef_, dtype=float)
-        own, CW = C[:, labels].T, C @ W
-    else:
-        basis = np.asarray(training.array, dtype=float)
-        own, CW = (basis @ V[:, labels]).T, basis @ (V @ W)
+    W, V = shared_combinations(model), weights.label_weights
+    basis = np.asarray(model.dual_coef_ if V is None else training.array, dtype=float)
+    own = (basis[:, labels] if V is None else basis @ V[:, labels]).T
+    shared = None
+    if W is not None:
+        shared = np.asarray(W[labels] @ (basis @ (W if V is None else V @ W)).T)
     intercept = np.asarray(model.intercept_, dtype=float)[labels]
     return Terms(
         TRAINING,
@@ -196,5 +204,5 @@ def dual_terms(model: Any, space: Space, labels: Ints, names: Any) -> Terms:
         K,
         own,
         np.broadcast_to(intercept, (len(K), len(labels))),
-        shared=np.asarray(W[labels] @ CW.T),
+        shared=shared,
     )
