@@ -39,7 +39,7 @@ def expected_failures(estimator):
 # One check calls partial_fit after fit, which warns that the model starts again.
 @pytest.mark.filterwarnings("ignore:fit keeps no statistics to add to:UserWarning")
 # LIBLINEAR finds the random labels of some checks hard.
-@pytest.mark.filterwarnings("ignore:LIBLINEAR stopped:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:The SVMs of ASO stopped:sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks([*instances(), *calibrated()], expected_failed_checks=expected_failures)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

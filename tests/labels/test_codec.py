@@ -178,3 +178,24 @@ def test_classes_that_look_like_label_sets_are_reported():
     codec, Y = LabelCodec.fit(advised)
     assert codec.multilabel
     np.testing.assert_array_equal(Y, [[True, True], [False, True]])
+
+
+def test_names_of_labels_occur_once():
+    with pytest.raises(ValueError, match="Two columns of y are called 'a'"):
+        LabelCodec.fit(pd.DataFrame(np.eye(3, dtype=int), columns=["a", "b", "a"]))
+
+
+def test_labels_without_an_observed_zero_cause_a_warning():
+    with pytest.warns(UserWarning, match="All observed cells of y are 1"):
+        LabelCodec.fit_observed(np.array([[1.0, np.nan], [np.nan, 1.0]]))
+    LabelCodec.fit_observed(np.array([[1.0, np.nan], [0.0, 1.0]]))  # no warning
+
+
+def test_the_advice_for_joined_labels_can_be_followed():
+    y = ["red;round", "", "red", "round"]
+    with pytest.warns(UserWarning, match="look like several labels") as caught:
+        LabelCodec.fit(y)
+    advice = str(caught[0].message).partition("pass ")[2].rstrip(".")
+    codec, Y = LabelCodec.fit(eval(advice, {"y": y}))
+    assert codec.classes.tolist() == ["red", "round"]
+    np.testing.assert_array_equal(Y, [[1, 1], [0, 0], [1, 0], [0, 1]])

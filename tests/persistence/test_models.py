@@ -6,6 +6,7 @@ import json
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import skops.io
@@ -19,6 +20,7 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 
+from commands import run_command
 from discovery import instances, outputs, settled
 from eigenlabel import (
     MLkNN,
@@ -72,7 +74,7 @@ NAMES += ["CCA+Ridge", "LDA+SVM", "mddm:MDDM_p+SVM-rbf"]
 
 
 @pytest.mark.filterwarnings("ignore:Top.* predicts all")  # of five labels here
-@pytest.mark.filterwarnings("ignore:LIBLINEAR stopped")  # ASO_SVM at the smallest alphas
+@pytest.mark.filterwarnings("ignore:The SVMs of ASO stopped")  # ASO_SVM at the smallest alphas
 @pytest.mark.parametrize("name", NAMES)
 def test_every_method_predicts_the_same_after_loading(name, data, tmp_path):
     quick = {
@@ -350,3 +352,45 @@ def test_a_blend_of_texts_is_saved(tmp_path):
     save_model(model, tmp_path / "model.skops")
     loaded = load_model(tmp_path / "model.skops").model
     np.testing.assert_allclose(loaded.predict_proba(texts), model.predict_proba(texts))
+
+
+def test_a_saved_model_reads_frames_as_its_training_file(tmp_path):
+    """Columns are matched by name, whatever their order; words and categories are read alike."""
+    frame = pd.DataFrame(
+        {
+            "size": np.arange(60.0),
+            "message": ["late parcel" if k % 3 else "wrong invoice" for k in range(60)],
+            "land": ["it", "us"] * 30,
+            "teams": ["post;law" if k % 3 and k > 29 else "law" for k in range(60)],
+        }
+    )
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    words = ["--text", "message", "--labels", "teams", "-o", tmp_path / "m.skops"]
+    assert run_command("tune", tmp_path / "t.csv", *words) == 0
+    saved = load_model(tmp_path / "m.skops")
+    output = tmp_path / "p.csv"
+    new = frame.drop(columns="teams")[::-1]
+    new.to_csv(tmp_path / "new.csv", index=False)
+    arguments = [tmp_path / "m.skops", tmp_path / "new.csv", "-o", output, "--probabilities"]
+    assert run_command("predict", *arguments) == 0
+    written = pd.read_csv(output, keep_default_na=False)
+    turned = new[["land", "message", "size"]].assign(other=0)
+    assert [";".join(labels) for labels in saved.predict(turned)] == written["labels"].tolist()
+    columns = [f"probability:{name}" for name in saved.label_names]
+    np.testing.assert_allclose(
+        saved.predict_proba(turned),
+        written[columns].to_numpy(),
+        rtol=1e-5,  # six digits are written
+    )
+
+
+def test_a_saved_model_that_knows_its_columns_receives_the_frame(data, tmp_path):
+    frame = pd.DataFrame(data.X, columns=[f"f{k}" for k in range(data.X.shape[1])])
+    model = SharedSubspaceClassifierCV().fit(frame, data.Y)
+    save_model(model, tmp_path / "m.skops")
+    saved = load_model(tmp_path / "m.skops")
+    expected = [tuple(saved.label_names[row > 0]) for row in model.predict(frame)]
+    assert saved.predict(frame) == expected
+    np.testing.assert_allclose(saved.predict_proba(frame), model.predict_proba(frame))
+    with pytest.raises(ValueError, match="feature names should match"):
+        saved.predict(frame[frame.columns[::-1]])

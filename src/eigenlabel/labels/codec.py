@@ -98,6 +98,11 @@ class LabelCodec:
         if y is None or is_vector(y):
             return (*cls.fit(y), None)
         Y, observed = check_observed_labels(y)
+        if observed is not None and observed.any() and Y[observed].all():
+            warn(
+                "All observed cells of y are 1, so that every label is predicted for every sample. "
+                "If NaN stands for labels that a sample does not have, pass 0 instead."
+            )
         return cls._of_matrix(y, Y.shape[1]), Y, observed
 
     @classmethod
@@ -157,6 +162,9 @@ class LabelCodec:
     @classmethod
     def _of_matrix(cls, y: Any, m: int) -> "LabelCodec":
         names = np.asarray(y.columns) if hasattr(y, "columns") else np.arange(m)
+        if len(set(names.tolist())) < len(names):
+            twice = next(name for k, name in enumerate(names.tolist()) if name in names[:k])
+            raise ValueError(f"Two columns of y are called {twice!r}: rename one of them.")
         sparse_type = type(y) if sp.issparse(y) else None
         return cls("matrix", names, sparse_type, isinstance(y, NamedLabels))
 
@@ -310,5 +318,5 @@ def _warn_about_separators(classes: Any) -> None:
         warn(
             f"y is a vector, and each value is one of {len(classes)} classes, but values such as "
             f"{example[:80]!r} look like several labels. For label sets pass [{{label.strip() for "
-            f"label in value.split({separator!r})}} for value in y]."
+            f"label in value.split({separator!r}) if label.strip()}} for value in y]."
         )

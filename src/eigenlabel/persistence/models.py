@@ -16,10 +16,13 @@ import skops.io
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel import __version__
-from eigenlabel.datasets import DataError
+from eigenlabel.datasets import DataError, from_frame
 from eigenlabel.datasets.files.atomic import writing
 from eigenlabel.datasets.files.decompression import check_file
+from eigenlabel.labels.label_sets import to_label_sets
+from eigenlabel.labels.missing import to_dense
 from eigenlabel.linalg.machine import memory_limit
+from eigenlabel.model_selection.classifier_scores import probabilities_matrix
 from eigenlabel.persistence.archive_checks import (
     Stamp,
     UnsafeNodeError,
@@ -58,6 +61,20 @@ class SavedModel:
         The type of each feature that is a column of a table, as in a Dataset.
     words : mapping of str to slice
         The columns that count the words of each text, as in a Dataset.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from eigenlabel import SharedSubspaceClassifierCV
+    >>> from eigenlabel.datasets import from_frame
+    >>> from eigenlabel.persistence import SavedModel
+    >>> frame = pd.DataFrame({"size": range(20), "weight": [0, 1] * 10})
+    >>> labels = pd.DataFrame({"large": frame["size"] > 9, "heavy": frame["weight"] > 0})
+    >>> data = from_frame(frame.join(labels), labels=["large", "heavy"])
+    >>> model = SharedSubspaceClassifierCV().fit(data.X, data.Y)
+    >>> saved = SavedModel(model, data.feature_names, data.label_names)
+    >>> saved.predict(pd.DataFrame({"weight": [1, 0], "size": [19, 1]}))
+    [('large', 'heavy'), ()]
     """
 
     model: Any
@@ -69,6 +86,50 @@ class SavedModel:
     about: Mapping[str, Any] = field(default_factory=dict)
     column_types: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, slice] = field(default_factory=dict)
+
+    def predict(self, X: Any) -> list[tuple[str, ...]]:
+        """Predict label sets.
+
+        Parameters
+        ----------
+        X : frame of pandas or polars, or array of shape (n_samples, n_features)
+            The samples. The columns of a frame are matched by name and read as those of the
+            training file: words are counted, categories and dates become numbers, and other
+            columns are ignored. The columns of an array are those of ``feature_names``.
+
+        Returns
+        -------
+        list of tuple of str
+            The names of the labels of each sample.
+        """
+        decided = self.model.predict(self._read(X))
+        if isinstance(decided, list):  # label sets already
+            return [tuple(map(str, labels)) for labels in decided]
+        matrix = to_dense(decided)
+        return to_label_sets(matrix.reshape(len(matrix), -1) > 0, self.label_names.tolist())
+
+    def predict_proba(self, X: Any) -> Any:
+        """Predict the probability of each label.
+
+        Parameters
+        ----------
+        X : frame of pandas or polars, or array of shape (n_samples, n_features)
+            The samples, as for ``predict``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            The probabilities, in the order of ``label_names``.
+        """
+        found = probabilities_matrix(self.model, self._read(X), len(self.label_names))
+        return np.asarray(found)
+
+    def _read(self, X: Any) -> Any:
+        """Return a frame as the matrix that the model was fitted to; anything else as it is."""
+        by_name = hasattr(self.model, "feature_names_in_")  # the model reads frames itself
+        if by_name or not hasattr(X, "columns"):
+            return X
+        return from_frame(X, like=self, labelled=False).X
 
 
 def with_names(model: Any) -> SavedModel:

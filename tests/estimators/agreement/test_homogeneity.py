@@ -307,10 +307,13 @@ def test_biplot_draws_every_category(table):
     frame = pd.DataFrame(with_gaps(table), columns=["colour", "shape", "size", "noise"])
     model = HomogeneityAnalysis(3, missing="category").fit(frame)
     ax = model.biplot(dimensions=(0, 2))
-    names = [text.get_text() for text in ax.texts]
-    assert names == ["missing" if c is None else c for known in model.categories_ for c in known]
-    positions = np.array([text.xy for text in ax.texts])
-    np.testing.assert_allclose(positions, np.vstack(model.quantifications_)[:, [0, 2]])
+    every = ["missing" if c is None else c for known in model.categories_ for c in known]
+    points = np.vstack(model.quantifications_)[:, [0, 2]]
+    assert sorted(text.get_text() for text in ax.texts) == sorted(every)
+    for text in ax.texts:
+        at = int(np.abs(points - text.xy).sum(axis=1).argmin())
+        np.testing.assert_allclose(points[at], text.xy)
+        assert every[at] == text.get_text()
     assert [t.get_text() for t in ax.get_legend().get_texts()] == list(frame.columns)
     assert len(ax.lines[0].get_xdata()) == 70
     assert f"{model.explained_inertia_ratio_[2]:.1%}" in ax.get_ylabel()
@@ -319,6 +322,27 @@ def test_biplot_draws_every_category(table):
     assert len(given.lines) == 4
     with pytest.raises(ValueError, match="dimensions must be an integer between 0 and 2, got 3"):
         model.biplot(dimensions=(0, 3))
+    pyplot.close("all")
+
+
+def test_names_of_a_biplot_do_not_overlap(rng):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    from matplotlib.text import Text
+
+    words = np.array([f"category {k}" for k in range(12)])
+    same = words[rng.integers(0, 12, 200)]
+    other = words[rng.integers(0, 12, 200)]
+    frame = pd.DataFrame({"a": same, "b": np.char.add("copy of ", same), "c": other})
+    ax = HomogeneityAnalysis(2).fit(frame).biplot()
+    ax.figure.canvas.draw()
+    boxes = [Text.get_window_extent(text) for text in ax.texts]  # without the lines to points
+    assert len(boxes) > 5
+    for k, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:k])
+    with pytest.raises(ValueError, match="A biplot needs two dimensions"):
+        HomogeneityAnalysis(1).fit(frame).biplot()
     pyplot.close("all")
 
 

@@ -23,8 +23,8 @@ def data():
 
 @pytest.fixture(params=["all labels at once", "LIBLINEAR"])
 def solver(request, monkeypatch):
-    """Use the solver of small or of large matrices for the hinge loss."""
-    monkeypatch.setattr(aso, "SIDE", 0 if request.param == "LIBLINEAR" else 2000)
+    """Use one of the solvers of the hinge loss whatever alpha and beta are."""
+    monkeypatch.setattr(aso, "ILL", 0.0 if request.param == "LIBLINEAR" else np.inf)
 
 
 def naive_objective(X, Y, model):
@@ -177,15 +177,15 @@ def test_stopping_early_warns(data):
 def test_both_solvers_of_the_hinge_loss_find_the_same_objective(data, monkeypatch):
     for X in (data.X, data.X[:30] @ np.random.default_rng(0).standard_normal((12, 50))):
         Y = data.Y[: len(X)]
+        monkeypatch.setattr(aso, "ILL", np.inf)
         found = ASOClassifier(1e-2, 1e-2, 2).fit(X, Y).objective_[-1]
-        monkeypatch.setattr(aso, "SIDE", 0)
+        monkeypatch.setattr(aso, "ILL", 0.0)
         expected = ASOClassifier(1e-2, 1e-2, 2, random_state=0).fit(X, Y).objective_[-1]
-        monkeypatch.undo()
         assert found == pytest.approx(expected, rel=5e-3)  # rounds end at gains of 1e-3
 
 
 def test_rounds_use_more_iterations_and_warn_if_they_are_not_enough(monkeypatch):
-    monkeypatch.setattr(aso, "SIDE", 0)  # LIBLINEAR
+    monkeypatch.setattr(aso, "ILL", 0.0)  # LIBLINEAR
     data = make_shared_subspace(100, 20, 5, 2, noise=0.5, random_state=0)
     few = ASOClassifier(n_components=2, svm_max_iter=1000, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"svm_max_iter = 1000 .* [1-5] of 5 labels"):

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.drawing.axes import axes_for, style_of
-from eigenlabel.drawing.names import LITERAL, add_legend, readable
+from eigenlabel.drawing.names import LITERAL, OUTSIDE, add_legend, place_names, readable
 from eigenlabel.inputs.data import check_table
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
 from eigenlabel.inputs.parameters import (
@@ -73,6 +73,7 @@ def warn_unless_converged(change: float, n_sweeps: int, tol: float) -> None:
         )
 
 
+MOST_NAMES = 100  # of categories in a biplot
 DENSE = 2000  # up to this number of categories all eigenvectors are computed
 
 
@@ -312,6 +313,8 @@ class HomogeneityAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     ) -> Any:
         """Draw samples as dots and categories by name, a colour for each variable.
 
+        Names do not overlap; those without a free place beside their point are left out.
+
         Needs matplotlib: ``pip install eigenlabel[plot]``.
 
         Parameters
@@ -329,6 +332,10 @@ class HomogeneityAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             The axes.
         """
         check_is_fitted(self)
+        if self.n_components_ < 2:
+            raise ValueError(
+                "A biplot needs two dimensions; the model has one. Raise n_components."
+            )
         for d in dimensions:
             check_number("dimensions", d, 0, self.n_components_ - 1, integer=True)
         ax = axes_for("HomogeneityAnalysis.biplot", ax)
@@ -336,17 +343,35 @@ class HomogeneityAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         if samples:
             ax.plot(*self.object_scores_[:, [a, b]].T, ".", color="0.8", zorder=0)
         drawn = []
-        for j, (known, Y) in enumerate(zip(self.categories_, self.quantifications_, strict=True)):
+        for j, Y in enumerate(self.quantifications_):
             drawn += ax.plot(Y[:, a], Y[:, b], "^", color=style_of(j)["color"])
-            for category, point in zip(known, Y[:, [a, b]], strict=True):
-                name = "missing" if category is None else readable(category)
-                beside = {"xytext": (3, 3), "textcoords": "offset points", **LITERAL}
-                ax.annotate(name, point, color=drawn[-1].get_color(), **beside)
         for d, label in ((a, ax.set_xlabel), (b, ax.set_ylabel)):
             label(f"dimension {d} ({self.explained_inertia_ratio_[d]:.1%} of inertia)", **LITERAL)
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))
-        add_legend(ax, drawn, [readable(name) for name in names], title="variable")
+        shown = [readable(name) for name in names]
+        add_legend(ax, drawn, shown, title="variable", **OUTSIDE)
+        self._name_categories(ax, a, b)
         return ax
+
+    def _name_categories(self, ax: Any, a: int, b: int) -> None:
+        """Write the names of categories without overlap, those far from the origin first."""
+        points = np.concatenate([Y[:, [a, b]] for Y in self.quantifications_])
+        names = [
+            "missing" if category is None else readable(category)
+            for known in self.categories_
+            for category in known
+        ]
+        ax.margins(0.1)
+        ax.get_figure(root=True).draw_without_rendering()  # settles the place of the axes
+        place_names(
+            ax,
+            points,
+            names,
+            radii=np.full(len(points), 4.0),
+            order=np.argsort(-np.hypot(*points.T), kind="stable"),
+            most=MOST_NAMES,
+            fontsize="small",
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

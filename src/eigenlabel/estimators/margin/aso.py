@@ -46,6 +46,7 @@ from eigenlabel.linalg.row_space import principal_axes
 LEAST_BETA = 1e-4  # of alpha: SVMs need a penalty on every direction
 SIDE = 2000  # samples or features, the fewer ones, up to which all labels are solved at once
 CELLS = 2**25  # samples times the same number
+ILL = 0.05  # beta / alpha below which LIBLINEAR converges slowly
 
 
 @dataclass(frozen=True)
@@ -111,12 +112,12 @@ class ASOClassifier(ScoreClassifier):
     representer theorem they lie in the span of the training samples, so that the rounds run on
     the features Z of a factorisation ``K = Z Z'`` of the kernel matrix.
 
-    Up to 2,000 samples or features, and for kernels, the SVMs with hinge loss of all labels are
-    solved at once by the alternating direction method of multipliers, which begins a round where
-    it ended in the last one. It takes an eigendecomposition of the n x n or d x d matrix of
-    products first, and 40 n d n_labels operations for a round of ten iterations; d is at most the
-    rank. Larger X are never densified: LIBLINEAR fits one SVM per label on d + r features in each
-    round.
+    LIBLINEAR fits one SVM per label on d + r features in each round, and X is never densified. It
+    converges slowly if beta is small beside alpha. With ``beta < 0.05 alpha`` and up to 2,000
+    samples or features, and for kernels, the SVMs with hinge loss of all labels are solved at once
+    by the alternating direction method of multipliers, which begins a round where it ended in the
+    last one. It takes an eigendecomposition of the n x n or d x d matrix of products first, and
+    40 n d n_labels operations for a round of ten iterations; d is at most the rank.
 
     Parameters
     ----------
@@ -312,9 +313,10 @@ class ASOClassifier(ScoreClassifier):
             return _from_gram(values, axes)
         X = X.astype(float, copy=False)
         side = min(X.shape)
-        if self.loss != "hinge" or side > SIDE or side * X.shape[0] > CELLS:
-            return Coordinates(X, orthogonal=False)
-        return _rotate(X)
+        small = side <= SIDE and side * X.shape[0] <= CELLS
+        if self.loss == "hinge" and small and self.beta < ILL * self.alpha:
+            return _rotate(X)
+        return Coordinates(X, orthogonal=False)
 
     def _positive_beta(self) -> float:
         """Return the beta to use; SVMs need a positive one."""

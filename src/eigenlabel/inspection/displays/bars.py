@@ -298,7 +298,7 @@ class LabelBarsDisplay(Display):
             line = {"color": BLACK, "linewidth": 1, "linestyle": "--"}
             self.mean_line_ = ax.axvline(float(np.nanmean(self.values)), **line)
         self.texts_ = self._write(ax) if include_values else []
-        ax.set_title(self._title(mean), fontsize="medium", loc="left")
+        ax.set_title(self._title(mean), fontsize="medium", loc="left", pad=20)
         return self
 
     def _title(self, mean: bool) -> str:
