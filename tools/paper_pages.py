@@ -170,7 +170,16 @@ def figure_cell(row: Row | None, own: bool = False) -> str:
     return f"{'' if own else number(row.paper)} / {number(row.ours)}{mark}"
 
 
-def figures_by_metric(table: Table, rows: list[Row], metrics: Sequence[str]) -> list[str]:
+def lost_cell(records: Records, method: str, metric: str) -> str:
+    """Return our mean beside a published figure that the text of the paper has lost."""
+    found = [r["metrics"].get(metric) for r in records if r["method"] == method]
+    values = [value for value in found if value is not None]
+    return f" / {number(float(np.mean(values)))}" if values else "not run"
+
+
+def figures_by_metric(
+    table: Table, rows: list[Row], metrics: Sequence[str], records: Records
+) -> list[str]:
     """Return a table of methods by metrics, for a table whose data sets are averaged."""
     dataset = next(iter(table.data))
     by = {(row.method, row.metric): row for row in rows if row.dataset == dataset}
@@ -178,7 +187,10 @@ def figures_by_metric(table: Table, rows: list[Row], metrics: Sequence[str]) -> 
     for method in table.methods:
         found = [by.get((method, metric)) for metric in metrics]
         count = max((row.n for row in found if row), default=0)
-        cells = [figure_cell(row) for row in found]
+        cells = [
+            figure_cell(row) if row else lost_cell(records, table.methods[method], metric)
+            for metric, row in zip(metrics, found, strict=True)
+        ]
         lines.append([plain(method), *cells, f"{count} of {table.n_runs(dataset)}"])
     what = "data sets" if len(table.data[dataset]) > 1 else "splits"
     return [f"{dataset}, published / ours:", "", *grid(["method", *metrics, what], lines), ""]
@@ -196,9 +208,13 @@ def show_table(table: Table, records: Records, metrics: Sequence[str]) -> list[s
         for metric in metrics:
             lines += figures_by_set(table, rows, metric)
     else:
-        lines += figures_by_metric(table, rows, metrics)
+        lines += figures_by_metric(table, rows, metrics, records)
     if table.kind == "p-values":
-        lines += ["In brackets: the number of pairs that our p-value is from.", ""]
+        lines += [
+            "P-values are of the normal approximation, as in the paper. In brackets: the number of "
+            "pairs.",
+            "",
+        ]
     elif any(row.outside for row in shown):
         lines += [
             "\\* differs from the paper by more than its standard deviation, or by more than "
@@ -229,15 +245,15 @@ def show_contest(contest: Contest, records: Records, metrics: Sequence[str]) -> 
     verdicts = Counter(row.verdict for row in standings if row.verdict)
     if verdicts:
         lines += [
-            f"Of the {sum(verdicts.values())} comparisons whose order is the same on all data sets "
-            f"of the paper, {verdicts['holds']} hold here, {verdicts['reversed']} are reversed and "
-            f"{verdicts['open']} are open.",
+            f"The paper has {sum(verdicts.values())} pairs of methods whose order is the same on "
+            f"all of its data sets. Here: {verdicts['holds']} confirmed, {verdicts['reversed']} "
+            f"reversed, {verdicts['open']} undecided.",
             "",
         ]
     lines += [
-        f"The protocol has {contest.splits.n_splits} splits. P-values are of Wilcoxon's test, "
-        "adjusted by Holm's method; the pairs are the splits of both methods, and their "
-        "number is stated if it is not that of the row.",
+        f"The protocol has {contest.splits.n_splits} splits; the numbers in brackets count those "
+        "that were run. P-values are of Wilcoxon's test over the splits that both methods have "
+        "(their number is stated where it is smaller), adjusted by Holm's method.",
         "",
     ]
     return lines
@@ -399,11 +415,11 @@ def renewed_ledger() -> str:
 
 
 def show_ledger() -> list[str]:
-    """Return the number of entries by state, and those that cannot be run."""
+    """Return the number of entries by state, and those without a run."""
     states = Counter(entry.state for entry in read_ledger())
     counts = ", ".join(f"{n} “{state}”" for state, n in states.items())
-    lines = [f"The ledger has {len(read_ledger())} entries: {counts}. Not run:", ""]
-    rows = [(e.paper, e.item, e.reason) for e in read_ledger() if e.state == "not run"]
+    lines = [f"The ledger has {len(read_ledger())} entries: {counts}. Without any run:", ""]
+    rows = [(e.paper, e.item, e.reason) for e in read_ledger() if e.state.endswith("run")]
     return [*lines, *grid(["paper", "item", "reason"], rows), ""]
 
 

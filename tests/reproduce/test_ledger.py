@@ -57,6 +57,7 @@ def test_states_agree_with_the_data_that_are_available():
             "done": all(t.data and not t.lacking for t in tables),
             "part": all(t.data for t in tables) and any(t.lacking for t in tables),
             "stand-in": any(isinstance(t, type(CONTESTS["kgha-table4"])) for t in tables),
+            "to run": all(t.data for t in tables),
             "not run": not any(t.data for t in tables),
         }
         assert state[entry.state], entry

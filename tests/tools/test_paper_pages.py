@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from eigenlabel.comparison import collect
-from eigenlabel.reproduce import get_table, read_csv
+from eigenlabel.reproduce import get_table, read_csv, read_ledger
 
 ROOT = Path(__file__).parents[2]
 RECORDS = sorted(
@@ -35,6 +35,23 @@ def test_a_page_equals_the_records(tool, page):
 def test_the_list_of_runs_equals_the_records(tool):
     page = tool.RESULTS / "README.md"
     assert tool.renew(page.read_text()) == page.read_text(), "run tools/paper_pages.py"
+
+
+def test_tables_without_any_record_are_still_to_run(tool):
+    for entry in read_ledger():
+        names = [p.removeprefix("table:") for p in entry.places if p.startswith("table:")]
+        counts = [count for name in names if (count := tool.progress(name))]
+        nothing = bool(counts) and all(count.startswith("0 of") for count in counts)
+        assert (entry.state == "to run") == nothing, entry
+
+
+def test_records_are_restored_once(tool, tmp_path):
+    before = tool.read_csv(tool.RESULTS / "mtsda-figure1.csv")
+    tool.restore(tmp_path / "runs")
+    restored = tool.read_records(tmp_path / "runs" / "mtsda-figure1")
+    assert restored == before
+    tool.restore(tmp_path / "runs")  # adds nothing twice
+    assert tool.read_records(tmp_path / "runs" / "mtsda-figure1") == before
 
 
 def test_the_ledger_counts_the_records(tool):

@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 KINDS = ("system", "equation", "algorithm", "protocol", "table", "figure", "claim")
-STATES = ("done", "part", "stand-in", "not run")
+STATES = ("done", "part", "stand-in", "to run", "not run")
 
 
 class LedgerEntry(NamedTuple):
@@ -25,7 +25,7 @@ class LedgerEntry(NamedTuple):
     places : tuple of str
         Where it is: "module" or "module:name", "method:NAME" of the catalogue, or "table:NAME" of
         ``eigenlabel reproduce``.
-    state : {"done", "part", "stand-in", "not run"}
+    state : {"done", "part", "stand-in", "to run", "not run"}
         "done": implemented, or runs as published. "part": some of the paper's data sets are not
         available. "stand-in": runs on other data. "not run": nothing can be run.
     reason : str
