@@ -139,8 +139,11 @@ def _lines(found, rows, size, methods):
     return lines
 
 
-def draw(found, path):
-    """Draw mean ranks, a panel for each figure; the band holds what the best one does not beat."""
+def draw(found, path, ours):
+    """Draw mean ranks, a panel for each figure; the band holds what the best one does not beat.
+
+    The blend is orange, the other methods of ``ours`` are blue.
+    """
     if not found:
         return
     import matplotlib
@@ -161,7 +164,7 @@ def draw(found, path):
         names = [part["methods"][i] for i in order]
         best = ranks.min()
         ax.axvspan(best, best + part["critical_difference"], color="0.92", zorder=0)
-        colours = ["#c2410c" if n == BLEND else "#1d4ed8" if "ML-" in n else "0.35" for n in names]
+        colours = ["#c2410c" if n == BLEND else "#1d4ed8" if n in ours else "0.35" for n in names]
         ax.hlines(range(len(names)), 1, ranks, color="0.85", zorder=1)
         ax.scatter(ranks, range(len(names)), c=colours, zorder=2)
         ax.set_yticks(range(len(names)), names)

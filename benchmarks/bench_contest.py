@@ -121,9 +121,9 @@ def main(given):
     for size in sizes:
         found[size], part = summarise(rows.rows, size, list(METHODS), set(OURS))
         lines += part
-        draw(found[size], RESULTS / f"contest_{size}.svg")
+        draw(found[size], RESULTS / f"contest_{size}.svg", OURS)
     first = next((part for part in found.values() if part), {})
-    draw({f: first[f] for f in FRONT if f in first}, RESULTS / "contest_front.svg")
+    draw({f: first[f] for f in FRONT if f in first}, RESULTS / "contest_front.svg", OURS)
     finish("contest", found, lines)
 
 
