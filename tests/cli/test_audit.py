@@ -89,6 +89,19 @@ def test_labels_that_are_not_observed_are_left_out(table, tmp_path):
     assert run_command("audit", some, "--labels", "l_*", "-o", output) == 1
 
 
+def test_a_file_without_suspicious_labels_says_so(tmp_path, capsys):
+    path, output = tmp_path / "clean.csv", tmp_path / "issues.csv"
+    rows = [f"{k % 2 + 0.001 * (k // 2)},{k % 2}" for k in range(400)]  # far apart
+    path.write_text("\n".join(["size,l_large", *rows]))
+    assert run_command("audit", path, "--labels", "l_*", "-o", output) == 0
+    out = capsys.readouterr().out
+    assert "no label is an error with a probability of 0.1 or more; no rows in" in out
+    assert "sample" not in out.splitlines()[2:]
+    assert rows_of(output) == []
+    assert run_command("audit", path, "--labels", "l_*", "-o", output, "--rows", 2) == 0
+    assert "2 labels, the most suspicious first" in capsys.readouterr().out
+
+
 def test_samples_without_names_are_known_by_position(folder, tmp_path):
     output = tmp_path / "issues.csv"
     assert run_command("audit", folder / "train.svm", "-o", output, "--cv", 3) == 0

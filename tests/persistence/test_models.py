@@ -85,7 +85,7 @@ def test_every_method_predicts_the_same_after_loading(name, data, tmp_path):
         "LDA+SVM": {"penalties": [1.0]},
         "HSML": {"penalties": [1.0]},
         "CCA+Ridge": {"penalties": [1.0]},
-        "mddm:MDDM_p+SVM-rbf": {"param_grid": {"kernel__gamma": [0.5]}},
+        "mddm:MDDM_p+SVM-rbf": {"kernel_grid": {"gamma": [0.5]}},
         "many-labels": {"n_components": 3},
     }.get(name)
     model = make(name, quick).fit(data.X, data.Y)

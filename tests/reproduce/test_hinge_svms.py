@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
 from eigenlabel import OneVsRestSearchCV
 from eigenlabel.datasets import make_shared_subspace
+from eigenlabel.reproduce import hinge_svms
 from eigenlabel.reproduce.hinge_svms import HingeSVMs
 
 TIGHT = 1e-10  # tolerance of LIBSVM, so that equal models have equal scores up to 1e-8
@@ -94,3 +96,35 @@ def test_the_search_for_each_label_chooses_as_with_svc(data):
 def test_a_fit_that_stops_early_says_so(data):
     with pytest.warns(ConvergenceWarning, match="max_iter = 3 iterations for 4 of 4 labels"):
         HingeSVMs(max_iter=3).fit(data.X, data.Y)
+
+
+@pytest.mark.parametrize("gamma", [0.02, 0.5, 20.0])
+def test_a_path_of_costs_is_the_svms_of_each_cost(data, gamma):
+    """Narrow kernels are solved at once for all labels, broad ones by LIBSVM."""
+    X, X_new, Y = data.X[:60], data.X[60:], np.array(data.Y[:60])
+    Y[:, 0] = 0  # a label that no sample has
+    K, K_new = rbf_kernel(X, gamma=gamma), rbf_kernel(X_new, X, gamma=gamma)
+    costs = [0.01, 0.1, 1.0, 10.0, 100.0]
+    models = HingeSVMs(kernel="precomputed", tol=1e-7).fit_path(K, Y, costs)
+    for model, C in zip(models, costs, strict=True):
+        alone = HingeSVMs(C, "precomputed", tol=TIGHT).fit(K, Y)
+        assert model.C == C
+        # Iterations end when scores change by less than 1e-7.
+        np.testing.assert_allclose(
+            model.decision_function(K_new), alone.decision_function(K_new), atol=1e-5
+        )
+
+
+def test_narrow_kernels_need_no_libsvm(data, monkeypatch):
+    K = rbf_kernel(data.X, gamma=5.0)
+    monkeypatch.setattr(HingeSVMs, "fit", None)  # not called
+    models = HingeSVMs(kernel="precomputed").fit_path(K, data.Y, [0.1, 1.0, 10.0])
+    assert [model.C for model in models] == [0.1, 1.0, 10.0]
+
+
+def test_iterations_that_are_not_enough_leave_the_work_to_libsvm(data, monkeypatch):
+    monkeypatch.setattr(hinge_svms, "MOST_ITERATIONS", 1)
+    K = rbf_kernel(data.X, gamma=5.0)
+    found = HingeSVMs(kernel="precomputed", tol=TIGHT).fit_path(K, data.Y, [1.0])[0]
+    alone = HingeSVMs(1.0, "precomputed", tol=TIGHT).fit(K, data.Y)
+    np.testing.assert_allclose(found.dual_coef_, alone.dual_coef_, atol=1e-12)

@@ -92,8 +92,8 @@ def _audit(arguments: argparse.Namespace) -> None:
     seconds = time.perf_counter() - start
     shown = _count_rows(issues, arguments.rows)
     _write(issues, arguments.output, shown)
-    _print(issues)
-    print(f"\n{shown} labels, the most suspicious first, written to {arguments.output}")
+    _print(issues, shown)
+    print(f"\n{_written(shown)} {arguments.output}")
     if arguments.report:
         page = report.page(
             f"Labels of {data.source}",
@@ -122,10 +122,21 @@ def _write(issues: LabelIssues, path: str, rows: int) -> None:
             out.writerow([f"{v:.6g}" if isinstance(v, float) else v for v in row])
 
 
-def _print(issues: LabelIssues) -> None:
-    print(f"\n{count_issues(issues)}\n")
+def _written(rows: int) -> str:
+    """Return what the file contains."""
+    if rows:
+        return f"{rows} labels, the most suspicious first, written to"
+    return f"no label is an error with a probability of {LEAST_SCORE:g} or more; no rows in"
+
+
+def _print(issues: LabelIssues, written: int) -> None:
+    """Print the first labels of the file, and the labels with most of them."""
+    print(f"\n{count_issues(issues)}")
+    if not written:
+        return
+    print()
     for name, header, rows in (
-        ("cell", ("sample", "label", "kind", "score", "probability"), PRINTED),
+        ("cell", ("sample", "label", "kind", "score", "probability"), min(PRINTED, written)),
         ("label", ("label", "missing", "wrong"), PRINTED // 2),
     ):
         columns = issues.columns(name)

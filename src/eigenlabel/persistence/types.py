@@ -48,6 +48,7 @@ from eigenlabel.preprocessing.encoders import (
 )
 from eigenlabel.preprocessing.preparation import to_dense
 from eigenlabel.reproduce.hinge_svms import HingeSVMs
+from eigenlabel.reproduce.kernel_search import KernelSearchCV
 from eigenlabel.reproduce.paper_estimators import LabelLDA, OwnFeature, SeveralKernels
 from eigenlabel.reproduce.projection_search import ProjectionSearchCV
 from eigenlabel.thresholds.isotonic import IsotonicCurves
@@ -102,6 +103,7 @@ _OURS = (
     HingeSVMs,
     LabelLDA,
     OwnFeature,
+    KernelSearchCV,
     ProjectionSearchCV,
     SeveralKernels,
     LastFits,

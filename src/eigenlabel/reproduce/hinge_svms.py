@@ -14,6 +14,10 @@ from eigenlabel.inputs.warning import warn
 from eigenlabel.linalg._types import Floats
 
 INSIDE = 1 - 1e-9  # dual coefficients below this share of C are not at the bound
+NARROW = 30.0  # mean sum of a row of kernel values up to which all labels are solved at once
+LEAST_COST = 0.05  # C from which that is faster than LIBSVM
+RHO = 0.5  # weight of the squared differences of scores, for kernels whose values are at most 1
+MOST_ITERATIONS = 100
 
 
 class HingeSVMs(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -115,6 +119,49 @@ class HingeSVMs(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             model._finish(X, int(not found[2]))
         return models
 
+    def fit_path(self, X: Any, y: Any, costs: Sequence[float] | np.ndarray) -> list["HingeSVMs"]:
+        """Fit all labels for several C, from the smallest to the largest.
+
+        With a narrow kernel, nearly all samples are support vectors, and LIBSVM needs as many
+        iterations as there are samples for each label. There the labels are solved at once by the
+        alternating direction method of multipliers, and each C begins where the last one ended.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples, or their kernel matrix.
+        y : array-like of shape (n_samples, n_labels)
+            The label matrix.
+        costs : sequence of float
+            The values of C, ascending.
+
+        Returns
+        -------
+        list of HingeSVMs
+            The fitted model of each C.
+        """
+        X, Y = np.ascontiguousarray(X, dtype=float), np.asarray(y).astype(bool)
+        K = self._gram(X)
+        together = None
+        if K.sum() <= NARROW * len(K) and np.diagonal(K).max(initial=0.0) <= 1 + 1e-9:
+            together = Together(K, Y, self.tol)
+        models: list[HingeSVMs] = []
+        free = False  # no dual coefficient of the last model is at its bound
+        for C in costs:
+            model = HingeSVMs(C, self.kernel, self.tol, self.max_iter)
+            if free:
+                model.__dict__.update({**models[-1].__dict__, "C": C})
+            elif together is None or C < LEAST_COST or not together.solve(C):
+                model.fit(X, Y)
+                together = together if C < LEAST_COST else None
+            else:
+                model._vector, model.classes_ = False, np.arange(Y.shape[1])
+                model.dual_coef_, model.intercept_ = together.dual, together.intercept
+                model._finish(X, 0)
+            free = bool(np.abs(model.dual_coef_).max(initial=0.0) < INSIDE * C)
+            models.append(model)
+        return models
+
     def _gram(self, X: Floats) -> Floats:
         return X if self.kernel == "precomputed" else np.ascontiguousarray(X @ X.T)
 
@@ -147,3 +194,65 @@ class HingeSVMs(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.classifier_tags.multi_label = True
         return tags
+
+
+class Together:
+    """The SVMs of all labels on one kernel matrix, by the alternating direction method.
+
+        min_{f,b,g}  f'K^-1 f / 2 + C sum_i max(0, 1 - t_i g_i),   g = f + b
+
+    With multipliers S, scaled by ``RHO``, f and b are a ridge regression of ``g - S`` on the
+    kernel: one product with ``R = (K + I / RHO)^-1`` for all labels. Boyd et al. (2011) describe
+    the method.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        The kernel matrix.
+    Y : ndarray of shape (n, m), bool
+        The labels.
+    tol : float
+        The largest change and difference of scores at the end, as LIBSVM's tolerance.
+
+    Attributes
+    ----------
+    dual : ndarray of shape (n, m)
+        The dual coefficients of the last C.
+    intercept : ndarray of shape (m,)
+        The intercepts of the last C.
+    """
+
+    dual: Floats
+    intercept: Floats
+
+    def __init__(self, K: Floats, Y: Floats, tol: float) -> None:
+        self.T = np.where(Y, 1.0, -1.0)
+        self.constant = Y.all(axis=0) | ~Y.any(axis=0)
+        self.tol = tol
+        self.R = np.linalg.inv(K + np.eye(len(K)) / RHO)
+        self.sums = self.R.sum(axis=0)
+        self.G, self.S = np.zeros(self.T.shape), np.zeros(self.T.shape)
+
+    def solve(self, C: float) -> bool:
+        """Solve for one C; return False if the iterations were not enough."""
+        total = self.sums.sum()
+        for _ in range(MOST_ITERATIONS):
+            V = self.G - self.S
+            A = self.R @ V
+            b = A.sum(axis=0) / total
+            A -= np.outer(self.sums, b)
+            scores = V - A / RHO
+            margins = self.T * (scores + self.S)
+            new = self.T * np.maximum(margins, np.minimum(margins + C / RHO, 1.0))
+            change = max(np.abs(new - self.G).max(), np.abs(scores - new).max())
+            self.S += scores - new
+            self.G = new
+            if change <= self.tol:
+                self._store(A, b)
+                return True
+        return False
+
+    def _store(self, A: Floats, b: Floats) -> None:
+        """Store the result; a label that all samples or none have is always 1 or -1."""
+        self.dual = np.where(self.constant, 0.0, A)
+        self.intercept = np.where(self.constant, self.T[0], b)

@@ -17,12 +17,12 @@ def test_methods_with_gaussian_kernels_tune_every_width():
     }
     np.testing.assert_allclose(tuned.param_grid["projection__gamma"], [50, 5, 0.5, 0.05, 0.005])
     tuned = catalogue.make("mddm:MDDM_f^k+SVM-rbf")  # one width for projection and SVM
-    assert {k: len(v) for k, v in tuned.param_grid.items()} == {
-        "kernel__projection__label_gamma": 5,
-        "kernel__gamma": 5,
-        "svm__C": 5,
+    assert {k: len(v) for k, v in tuned.kernel_grid.items()} == {
+        "projection__label_gamma": 5,
+        "gamma": 5,
     }
-    assert set(tuned.param_grid) <= set(tuned.estimator.get_params())
+    assert len(tuned.costs) == 5
+    assert set(tuned.kernel_grid) <= set(tuned.kernel.get_params())
     for name in ("MLSI", "LPP", "SEL"):
         assert "projection" in catalogue.make(f"mddm:{name}+MLkNN-rbf").named_steps
 
@@ -65,4 +65,4 @@ def test_the_label_kernel_compares_binary_columns():
         name: catalogue.METHODS[f"mddm:{name}"].revision
         for name in ("MDDM_p^k+MLkNN", "MDDM_f^k+SVM-rbf", "PCA+SVM", "PCA+MLkNN", "PCA+SVM-rbf")
     }
-    assert list(revisions.values()) == [2, 3, 3, 1, 3]
+    assert list(revisions.values()) == [2, 4, 3, 1, 4]
