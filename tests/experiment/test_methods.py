@@ -19,8 +19,11 @@ def test_a_parameter_that_is_set_is_not_tuned():
     assert (set(tuned.param_grid), tuned.estimator.ridge) == ({"trade_off"}, 2.0)
     inner = {"estimator__estimator__alpha": 3.0}
     assert not hasattr(catalogue.make("ASO_SVM", inner), "param_grid")
-    own = {"trade_off": [0.1, 1.0]}
-    assert catalogue.make("KGHA", {"param_grid": own}).param_grid == own
+    inner = {"estimator__projection__label_gamma": 3.0}
+    tuned = catalogue.make("mddm:MDDM_p^k+MLkNN-rbf", inner)
+    assert set(tuned.param_grid) == {"projection__gamma"}
+    own = {"projection__gamma": [0.1, 1.0]}
+    assert catalogue.make("mddm:MDDM_p^k+MLkNN-rbf", {"param_grid": own}).param_grid == own
     tuned = catalogue.make("mddm:MDDM_p+SVM-rbf", {"costs": [3.0], "kernel_grid": {"gamma": [0.1]}})
     assert (tuned.costs, tuned.kernel_grid) == ([3.0], {"gamma": [0.1]})
     chosen = {"grid": {"alpha": [3.0]}, "penalties": [0.1]}
