@@ -5,18 +5,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.inputs.fitting import all_or_nothing
-from eigenlabel.inputs.sklearn_private import take_samples
-from eigenlabel.inputs.warning import ignored
 from eigenlabel.linalg._types import Floats
-from eigenlabel.linalg.ties import first_largest
 from eigenlabel.metrics import METRICS
-from eigenlabel.model_selection import MultilabelStratifiedKFold
 from eigenlabel.reproduce.hinge_svms import HingeSVMs
+from eigenlabel.reproduce.projection_search import search_by_folds
 
 
 class KernelSearchCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -76,18 +72,9 @@ class KernelSearchCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Choose the parameters by folds, and fit to all samples with them."""
         y = np.asarray(y)
         kernels = list(ParameterGrid(dict(self.kernel_grid)))
-        total = np.zeros((len(kernels), len(self.costs)))
-        folds = list(MultilabelStratifiedKFold(self.cv).split(X, y))
-        with ignored(ConvergenceWarning):  # the final fit issues its own warnings
-            for train, test in folds:
-                parts = take_samples(self.kernel, X, y, train)
-                held_out = take_samples(self.kernel, X, y, test, train)
-                for k, one in enumerate(kernels):
-                    total[k] += self._scores(one, *parts, *held_out)
-        self.scores_ = total / len(folds)
-        best = np.unravel_index(first_largest(self.scores_.ravel()), total.shape)
+        self.scores_, best = search_by_folds(self.kernel, kernels, self._scores, X, y, self.cv)
         self.best_score_ = float(self.scores_[best])
-        chosen, C = kernels[int(best[0])], float(self.costs[int(best[1])])
+        chosen, C = kernels[best[0]], float(self.costs[best[1]])
         self.best_params_ = {**chosen, "C": C}
         self.kernel_ = clone(self.kernel).set_params(**chosen).fit(X, y)
         self.svm_ = self._fit_svms(self.kernel_.transform(X), y, [C])[0]

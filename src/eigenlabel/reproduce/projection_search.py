@@ -1,6 +1,7 @@
 """The search over a projection and the classifier after it, as several papers tune them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,44 @@ RULE = "f1"  # thresholds of each label that maximise F1 on the training scores
 def with_training_thresholds(classifier: Any) -> Any:
     """Return the classifier with thresholds that maximise F1 on the training scores."""
     return ThresholdedClassifier(classifier, strategy=RULE, cv=None, calibration=None)
+
+
+def search_by_folds(
+    first: Any,
+    candidates: Sequence[Any],
+    score: Callable[..., Iterable[float]],
+    X: Any,
+    y: Any,
+    cv: int,
+) -> tuple[Floats, tuple[int, int]]:
+    """Return mean scores over folds, and the position of the best one.
+
+    Parameters
+    ----------
+    first : transformer
+        The first step, whose kind decides how samples are taken.
+    candidates : sequence
+        Its candidates; the rows of the scores.
+    score : callable
+        Returns the scores of one candidate, one for each candidate of the second step, given the
+        candidate, training samples and labels, and held-out samples and labels.
+    X : array or sparse matrix of shape (n, d)
+        The samples.
+    y : ndarray of shape (n, m)
+        The labels.
+    cv : int
+        The number of folds, which are stratified by labels.
+    """
+    total: Any = 0.0
+    folds = list(MultilabelStratifiedKFold(cv).split(X, y))
+    with ignored(ConvergenceWarning):  # the final fit issues its own warnings
+        for train, test in folds:
+            parts = take_samples(first, X, y, train)
+            held_out = take_samples(first, X, y, test, train)
+            total = total + np.array([list(score(c, *parts, *held_out)) for c in candidates])
+    scores = np.asarray(total / len(folds))
+    row, column = np.unravel_index(first_largest(scores.ravel()), scores.shape)
+    return scores, (int(row), int(column))
 
 
 class ProjectionSearchCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -88,18 +127,10 @@ class ProjectionSearchCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Choose the parameters by folds, and fit to all samples with them."""
         y = np.asarray(y)
         candidates = list(ParameterGrid(dict(self.grid)))
-        total = np.zeros((len(self.penalties), len(candidates)))
-        folds = list(MultilabelStratifiedKFold(self.cv).split(X, y))
-        with ignored(ConvergenceWarning):  # the final fit issues its own warnings
-            for train, test in folds:
-                parts = take_samples(self.projection, X, y, train)
-                held_out = take_samples(self.projection, X, y, test, train)
-                for k, reg in enumerate(self.penalties):
-                    total[k] += list(self._scores(reg, candidates, *parts, *held_out))
-        self.scores_ = total / len(folds)
-        best = np.unravel_index(first_largest(self.scores_.ravel()), total.shape)
+        score = partial(self._scores, candidates)
+        self.scores_, best = search_by_folds(self.projection, self.penalties, score, X, y, self.cv)
         self.best_score_ = float(self.scores_[best])
-        reg, chosen = self.penalties[int(best[0])], candidates[int(best[1])]
+        reg, chosen = self.penalties[best[0]], candidates[best[1]]
         self.best_params_ = {"reg": reg, **chosen}
         projection = clone(self.projection).set_params(reg=reg)
         then = clone(self.classifier).set_params(**chosen)
@@ -110,7 +141,7 @@ class ProjectionSearchCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _scores(
-        self, reg: float, candidates: list[dict[str, Any]], X: Any, Y: Any, X_new: Any, Y_new: Any
+        self, candidates: list[dict[str, Any]], reg: float, X: Any, Y: Any, X_new: Any, Y_new: Any
     ) -> Iterator[float]:
         """Yield the score of each candidate of the classifier after one projection."""
         projection = clone(self.projection).set_params(reg=reg).fit(X, Y)
