@@ -57,10 +57,11 @@ def test_the_sum_is_printed(place, capsys):
     assert lines[0] == "sample first"
     assert lines[1].startswith(f"  fruit: score {score:.3f}, threshold ")
     assert lines[1].endswith(", predicted")
-    parts = [float(line.split()[-1]) for line in lines[2:-1]]
+    shared = "through the shared subspace" in lines[-1]
+    assert shared == (saved.model[-1].alpha_ > 0)
+    parts = [float(line.split()[-1]) for line in (lines[2:-1] if shared else lines[2:])]
     assert len(parts) == 1 + 3 + 1 + 1  # intercept, three terms, others, score
     assert sum(parts[:-1]) == pytest.approx(parts[-1], abs=5e-3)  # three decimals are printed
-    assert "through the shared subspace" in lines[-1]
 
 
 def test_predicted_labels_are_explained_by_default(place, capsys):

@@ -47,7 +47,7 @@ def test_a_table_of_texts_can_be_fitted_and_predicted(tmp_path, capsys):
     (tmp_path / "new.csv").write_text("body,id\nthe scarlet hammer unheard,a\nplum,b\n")
     assert run_command("predict", tmp_path / "m.skops", tmp_path / "new.csv") == 0
     out = capsys.readouterr().out.splitlines()
-    assert out[-3:] == ["sample,labels", "a,red|tool", "b,fruit"]
+    assert out[-3:] == ["sample,labels", "a,red;tool", "b,fruit"]
     assert run_command("evaluate", tmp_path / "m.skops", tmp_path / "new.csv") == 1
     assert "no labels to compare with" in capsys.readouterr().err
 

@@ -15,9 +15,9 @@ HINT = (
     "sklearn.preprocessing.MultiLabelBinarizer to turn lists of labels into a 0/1 matrix."
 )
 MISSING = (
-    "NaN stands for 'not observed', which is supported in fit of MultilabelBlend, "
-    "SharedSubspaceClassifier and SharedSubspaceClassifierCV (also inside ThresholdedClassifier), "
-    "for whole samples in fit of "
+    "NaN stands for 'not observed', which is supported in fit of SharedSubspaceClassifier, "
+    "SharedSubspaceClassifierCV (both also inside ThresholdedClassifier) and MultilabelBlend, for "
+    "whole samples in fit of "
     "GaussianFields and BiRelationGraph, and by thresholds and metrics (in y_true). Here every "
     "label of every sample must be 0 or 1: drop the samples or labels with NaN, or replace NaN by "
     "0 or 1."

@@ -274,7 +274,8 @@ def test_a_kernel_matrix_has_the_same_grid_as_its_features(data, M):
 def test_a_single_observed_cell_is_enough(estimator, data):
     Y = np.full((80, 5), np.nan)
     Y[3, 2] = 1
-    model = estimator().fit(data.X, Y)
+    with pytest.warns(UserWarning, match="All observed cells of y are 1"):
+        model = estimator().fit(data.X, Y)
     np.testing.assert_array_equal(model.decision_function(data.X[:2]), [[-1, -1, 1, -1, -1]] * 2)
     np.testing.assert_array_equal(model.predict(data.X[:1]), [[0, 0, 1, 0, 0]])
 
