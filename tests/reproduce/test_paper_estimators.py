@@ -124,10 +124,8 @@ def test_one_kernel_matrix_for_all_labels_equals_an_svc_for_each():
     found = svm.decision_function(projection.transform(test))
     # libsvm computes kernels its own way, and stops at 1e-3
     np.testing.assert_allclose(model.decision_function(test)[:, 1], found, atol=2e-3)
-    widest = (
-        make("mddm:PCA+SVM-rbf").estimator.set_params(kernel__gamma=0.3).fit(train, data.Y[:80])
-    )
-    assert widest[0].projection_.projection_.gamma == 0.3
+    kernel = make("mddm:PCA+SVM-rbf").kernel.set_params(gamma=0.3).fit(train, data.Y[:80])
+    assert kernel.projection_.projection_.gamma == 0.3
 
 
 def test_views_of_the_data_reach_the_model():
