@@ -35,6 +35,10 @@ class Rows:
         """Return True if there is no row with this key yet."""
         return self._key(key) not in self.done
 
+    def find(self, **key):
+        """Return the row with this key, or None."""
+        return next((row for row in self.rows if self._key(row) == self._key(key)), None)
+
     def add(self, **row):
         """Write a row."""
         self.path.parent.mkdir(exist_ok=True)

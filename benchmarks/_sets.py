@@ -5,6 +5,7 @@ unit variance, and a split draws training and test samples that keep the share o
 """
 
 import os
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -63,10 +64,21 @@ def _load(name):
     return (sp.csr_array(X) if text else X), Y[:, kept].astype(int), text
 
 
+def _most(n_samples):
+    """Return the largest number of training samples: two thirds of a set."""
+    return int(n_samples * 2 / 3)
+
+
+@cache
+def most_training_samples(name):
+    """Return how many training samples a split of this set can have."""
+    return _most(len(_load(name)[1]))
+
+
 def load_split(name, seed, n_train=800, n_test=3000):
     """Return the split of a set with this seed."""
     X, Y, text = _load(name)
-    n_train = min(n_train, int(len(Y) * 2 / 3))
+    n_train = min(n_train, _most(len(Y)))
     n_test = min(n_test, len(Y) - n_train)
     cv = MultilabelStratifiedShuffleSplit(
         1, train_size=n_train, test_size=n_test, random_state=seed

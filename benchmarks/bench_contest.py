@@ -34,7 +34,7 @@ from _common import finish
 from _contest_page import draw, summarise
 from _rivals import METHODS, OURS, RIVALS
 from _rows import RESULTS, Rows
-from _sets import SETS, load_split
+from _sets import SETS, load_split, most_training_samples
 
 SIZES = {"500": 500, "1500": 1500, "5000": 5000}  # training samples, at most two thirds of a set
 SPLITS = 5
@@ -92,6 +92,20 @@ def run(method, name, split, size):
     return row
 
 
+def measured_already(rows, key):
+    """Return the row of a smaller size whose split is the same one, or None.
+
+    A set with fewer than 750 samples has the same training part at every size.
+    """
+    most = most_training_samples(key["set"])
+    for size in SIZES:
+        if size != key["size"] and most <= min(SIZES[size], SIZES[key["size"]]):
+            row = rows.find(**{**key, "size": size})
+            if row:
+                return {name: row[name] for name in ("state", *FIGURES, "seconds")}
+    return None
+
+
 def collect(rows, sets, methods, sizes, splits):
     """Measure what is missing, a split of all sets at a time."""
     todo = [
@@ -103,7 +117,9 @@ def collect(rows, sets, methods, sizes, splits):
         if rows.missing(set=name, size=size, split=split, method=method)
     ]
     for k, key in enumerate(todo):
-        row = run(key["method"], key["set"], key["split"], key["size"])
+        row = measured_already(rows, key) or run(
+            key["method"], key["set"], key["split"], key["size"]
+        )
         rows.add(**key, **row)
         name = " / ".join(str(part) for part in key.values())
         print(f"{k + 1} of {len(todo)}: {name}: {row['state']}", file=sys.stderr)
