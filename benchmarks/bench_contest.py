@@ -98,8 +98,8 @@ def measured_already(rows, key):
     A set with fewer than 750 samples has the same training part at every size.
     """
     most = most_training_samples(key["set"])
-    for size in SIZES:
-        if size != key["size"] and most <= min(SIZES[size], SIZES[key["size"]]):
+    for size, samples in SIZES.items():
+        if size != key["size"] and most <= min(samples, SIZES[key["size"]]):
             row = rows.find(**{**key, "size": size})
             if row:
                 return {name: row[name] for name in ("state", *FIGURES, "seconds")}

@@ -17,6 +17,7 @@ from eigenlabel.estimators.graphs.network import ViewGraphs
 from eigenlabel.estimators.meta.blend.each_label import EachLabel
 from eigenlabel.estimators.meta.blend.forest import LabelForest, Trees
 from eigenlabel.estimators.meta.blend.kernel_subspace import KernelSubspace, Presence
+from eigenlabel.estimators.meta.blend.label_sets import LabelSets
 from eigenlabel.estimators.meta.blend.leaderboard import Leaderboard
 from eigenlabel.estimators.meta.blend.neighbours_and_words import (
     NeighbourShares,
@@ -117,6 +118,7 @@ _OURS = (
     ViewGraphs,
     EachLabel,
     LabelForest,
+    LabelSets,
     Trees,
     KernelSubspace,
     Presence,

@@ -95,7 +95,7 @@ def test_probabilities_are_calibrated_log_odds(fitted, data):
 def test_the_blend_is_at_least_as_good_as_its_members(fitted):
     board = fitted.leaderboard_
     assert board[0]["name"] == "blend"
-    names = {"linear", "laplacian", "forest", "neighbours", "labels"}
+    names = {"linear", "laplacian", "forest", "neighbours", "labels", "sets"}
     assert {row["name"] for row in board[1:]} == names
     best = min(row["log_loss"] for row in board[1:])
     assert board[0]["log_loss"] <= best * 1.01  # recalibration is by other samples
@@ -200,7 +200,16 @@ def test_sparse_samples_and_labels(data):
     X = sp.csr_array(np.maximum(data.X, 0))
     model = MultilabelBlend(random_state=0).fit(X, sp.csr_array(data.Y))
     names = {row["name"] for row in model.leaderboard_}
-    assert names == {"blend", "linear", "neighbours", "words", "forest", "presence", "labels"}
+    assert names == {
+        "blend",
+        "linear",
+        "neighbours",
+        "words",
+        "forest",
+        "presence",
+        "labels",
+        "sets",
+    }
     found = model.predict(X)
     assert isinstance(found, sp.csr_array)
     top = model.predict_top(X, 2)
@@ -324,7 +333,7 @@ def test_labels_that_are_too_many_to_tune_have_one_penalty(data, monkeypatch):
     monkeypatch.setattr("eigenlabel.estimators.meta.blend.members.MOST_LABELS", 4)
     model = MultilabelBlend(random_state=0).fit(data.X, data.Y)
     rows = {row["name"]: row for row in model.leaderboard_}
-    assert set(rows) == {"blend", "linear", "neighbours", "forest", "labels"}
+    assert set(rows) == {"blend", "linear", "neighbours", "forest", "labels", "sets"}
     assert "failed" not in repr(model.leaderboard_)
     alone = MultilabelBlend(["linear"]).fit(data.X, data.Y)
     plain = SharedSubspaceClassifier(alpha=np.inf, calibration=None).fit(data.X, data.Y)
@@ -349,7 +358,13 @@ def test_a_time_budget_that_is_too_short(data):
         model = MultilabelBlend(time_budget=1e-4, random_state=0).fit(data.X, data.Y)
     assert list(model.members_) == ["linear"]
     left_out = [row for row in model.leaderboard_ if row["status"].startswith("not fitted")]
-    assert {row["name"] for row in left_out} == {"laplacian", "forest", "neighbours", "labels"}
+    assert {row["name"] for row in left_out} == {
+        "laplacian",
+        "forest",
+        "neighbours",
+        "labels",
+        "sets",
+    }
 
 
 def test_a_member_that_fails_is_in_the_leaderboard(data):

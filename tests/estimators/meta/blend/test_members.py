@@ -33,22 +33,29 @@ def names(candidates):
 
 
 def test_default_members_depend_on_the_form():
-    expected = ["linear", "neighbours", "forest", "laplacian", "labels"]
+    expected = ["linear", "neighbours", "forest", "laplacian", "labels", "sets"]
     assert names(list_candidates("auto", TABLE)) == expected
-    text = ["linear", "neighbours", "words", "forest", "presence", "labels"]
+    text = ["linear", "neighbours", "words", "forest", "presence", "labels", "sets"]
     assert names(list_candidates("auto", TEXT)) == text
     signed = Form(1000, 5000, 5, 60.0, True, True, False, False)
-    assert names(list_candidates("auto", signed)) == ["linear", "neighbours", "forest", "labels"]
+    assert names(list_candidates("auto", signed)) == [
+        "linear",
+        "neighbours",
+        "forest",
+        "labels",
+        "sets",
+    ]
     constant = Form(1000, 50, 5, 50.0, False, True, True, False)
     assert names(list_candidates("auto", constant)) == ["linear"]
     views = Form.of(Views([np.eye(3)]), 2)
-    table = ["linear", "neighbours", "forest", "laplacian", "views", "labels"]
+    table = ["linear", "neighbours", "forest", "laplacian", "views", "labels", "sets"]
     assert names(list_candidates("auto", views)) == table
     missing = Form.of(Views([np.full((3, 1), np.nan), np.eye(3)]), 2)
-    assert names(list_candidates("auto", missing)) == ["views", "labels"]
+    assert names(list_candidates("auto", missing)) == ["views", "labels", "sets"]
     classes = replace(TABLE, multilabel=False)
-    assert "labels" not in names(list_candidates("auto", classes))
-    assert "labels" not in names(list_candidates("auto", replace(TABLE, m=1)))
+    assert not {"labels", "sets"} & set(names(list_candidates("auto", classes)))
+    assert not {"labels", "sets"} & set(names(list_candidates("auto", replace(TABLE, m=1))))
+    assert "sets" not in names(list_candidates("auto", replace(TABLE, complete=False)))
 
 
 @pytest.mark.parametrize("name", [n for n in RECIPES if n != "views"])
@@ -56,6 +63,8 @@ def test_every_member_can_be_fitted_by_name(name, rng):
     X = rng.poisson(0.7, (90, 6)).astype(float)
     Y = (X[:, :3] + rng.random((90, 3)) > 1.2).astype(int)
     task = make_task(sp.csr_array(X), Y)
+    if RECIPES[name].second:
+        task = task.reading(rng.random(Y.shape))
     found = fit_member(Candidate(name, RECIPES[name]), task)
     assert found.scores.shape == Y.shape
     assert np.isfinite(found.scores).all()

@@ -12,6 +12,7 @@ from eigenlabel.estimators.meta.blend.stages import blend_stages, read_stages
 from eigenlabel.persistence import load_model, save_model
 
 LABELS = Candidate("labels", RECIPES["labels"])
+LABEL_SETS = Candidate("sets", RECIPES["sets"])
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +32,9 @@ def first_stage(task):
 def test_without_a_second_stage_weights_are_those_of_the_members():
     task = make_task()
     entries = first_stage(task)
-    stages = blend_stages(entries, task, "shared", None, 0)
+    stages = blend_stages(entries, task, "shared", [], 0)
     assert stages.first is None
+    assert stages.n_second == 0
     assert stages.entries == entries
     assert len(stages.kept) == stages.mixture.kept.sum()
 
@@ -45,9 +47,9 @@ def test_the_second_stage_reads_the_blend_of_the_first(together, capsys):
         seen.append(P)
         return fit_second(LABELS, task, "auto", judge_nothing, P)
 
-    stages = blend_stages(first_stage(task), task, "shared", second, 1)
+    stages = blend_stages(first_stage(task), task, "shared", [second], 1)
     assert "labels: macro F1" in capsys.readouterr().err
-    alone = blend_stages(first_stage(task), task, "shared", None, 0)
+    alone = blend_stages(first_stage(task), task, "shared", [], 0)
     logits = [entry.logits for entry in alone.kept]
     b, *w = alone.mixture.points
     expected = b + sum(wk * z for wk, z in zip(w, logits, strict=True))
@@ -65,13 +67,33 @@ def test_a_second_stage_that_adds_nothing_is_dropped():
         entries,
         task,
         "shared",
-        lambda _: fit_second(LABELS, task, "auto", judge_nothing, noise),
+        [lambda _: fit_second(LABELS, task, "auto", judge_nothing, noise)],
         0,
     )
     assert stages.first is None
+    assert stages.n_second == 0
     assert not stages.mixture.kept[-1]
     assert stages.entries[-1].member is not None
     assert stages.mixture.points.shape == (len(stages.kept) + 1,)
+
+
+def test_members_of_the_second_stage_are_dropped_one_by_one():
+    task = make_task()
+    noise = np.random.default_rng(0).random(task.Y.shape)
+    truth = np.clip(task.Y, 0.2, 0.8)
+
+    def fit(candidate, P):
+        return lambda _: fit_second(candidate, task, "auto", judge_nothing, P)
+
+    readers = [fit(LABELS, noise), fit(LABEL_SETS, truth)]
+    stages = blend_stages(first_stage(task), task, "shared", readers, 0)
+    assert [entry.name for entry in stages.entries[-2:]] == ["labels", "sets"]
+    np.testing.assert_array_equal(stages.mixture.kept[-2:], [False, True])
+    assert stages.n_second == 1
+    assert stages.kept[-1].name == "sets"
+    # The weights are those of a second stage of the useful member alone.
+    alone = blend_stages(first_stage(task), task, "shared", readers[1:], 0)
+    np.testing.assert_allclose(stages.mixture.points, alone.mixture.points, atol=1e-9)
 
 
 def test_samples_without_held_out_scores_leave_it_out():
@@ -81,7 +103,7 @@ def test_samples_without_held_out_scores_leave_it_out():
     entry = fit_second(LABELS, task, "auto", judge_nothing, P)
     assert entry.member is None
     assert entry.reason == "not fitted: it needs held-out scores of all samples"
-    stages = blend_stages(first_stage(task), task, "shared", lambda _: entry, 0)
+    stages = blend_stages(first_stage(task), task, "shared", [lambda _: entry], 0)
     assert stages.first is None
     assert stages.entries[-1] is entry
 
@@ -89,11 +111,12 @@ def test_samples_without_held_out_scores_leave_it_out():
 def test_log_odds_are_passed_on_in_order():
     z = [np.array([[1.0, 2.0]]), np.array([[3.0, -1.0]])]
     points = np.array([[0.5, 1.0, 2.0], [0.0, -1.0, 1.0]])
-    found = list(read_stages(iter(z), points, lambda P: P))
+    found = list(read_stages(iter(z), points, [lambda P: P, lambda P: -P]))
     np.testing.assert_array_equal(found[0], z[0])
     np.testing.assert_array_equal(found[1], z[1])
     expected = expit(np.array([[0.5 + 1 + 6, 0 - 2 - 1]]))
     np.testing.assert_allclose(found[2], expected, atol=1e-12)
+    np.testing.assert_allclose(found[3], -expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("weights", ["shared", "by_label"])
@@ -130,7 +153,31 @@ def test_labels_that_go_together_are_learned(together):
     assert board["blend"]["log_loss"] < board["linear"]["log_loss"] - 0.1
 
 
+def test_predictions_of_two_members_of_the_second_stage(together, tmp_path):
+    X, Y = together
+    names = ["linear", "labels", "sets"]
+    model = MultilabelBlend(names, weights="equal", random_state=0).fit(X, Y)  # drops none
+    assert list(model.members_) == names
+    new = X[:9] + 0.1
+    found = model.member_log_odds(new)
+    first = model._first
+    P = expit(first[0] + first[1] * found["linear"])
+    for name in names[1:]:  # both read the blend of the first stage
+        scores = model.members_[name].decision_function(P)
+        expected = log_odds(model.member_calibrations_[name].probabilities(scores))
+        np.testing.assert_allclose(found[name], expected, atol=1e-10)
+    total = model.intercept_ + sum(
+        w * z for w, z in zip(model.weights_, found.values(), strict=True)
+    )
+    np.testing.assert_allclose(model.decision_function(new), total, atol=1e-10)
+    path = tmp_path / "model.eigenlabel"
+    save_model(model, path)
+    np.testing.assert_array_equal(load_model(path).model.predict(new), model.predict(new))
+
+
 def test_it_needs_another_member():
     data = make_shared_subspace(60, 4, 3, random_state=0)
+    with pytest.raises(ValueError, match="'labels' and 'sets' read the probabilities of other"):
+        MultilabelBlend(["labels", "sets"]).fit(data.X, data.Y)
     with pytest.raises(ValueError, match="'labels' reads the probabilities of other members"):
         MultilabelBlend(["labels"]).fit(data.X, data.Y)

@@ -379,10 +379,8 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         judge = HeldOutJudge(task, rule)
         first, second = split_stages(ordered)
         entries = fit_candidates(first, task, method, self.verbose, judge.figures)
-        fit_last = None
-        if second is not None:
-            fit_last = partial(fit_second, second, task, method, judge.figures)
-        stages = blend_stages(entries, task, self.weights, fit_last, self.verbose)
+        readers = [partial(fit_second, one, task, method, judge.figures) for one in second]
+        stages = blend_stages(entries, task, self.weights, readers, self.verbose)
         given = [c for c in candidates if c.recipe is None]
         self._given = [c.name for c in given]
         self._reads_tables = [c.name for c in given if reads_tables(c.estimator)]
@@ -468,6 +466,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         """Fit calibration and thresholds to the blended held-out log-odds."""
         task, kept = judge.task, stages.kept
         self._points, self._first = stages.mixture.points, stages.first
+        self._n_first = len(kept) - stages.n_second
         scores = blend_logits(self._points, [entry.logits for entry in kept])
         calibration, P = recalibrate(scores, task, method)
         self.members_ = {
@@ -497,11 +496,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         """Yield the calibrated log-odds (n, m) of each member."""
         if self._first is None:
             return self._first_log_odds(X)
-        name = list(self.members_)[-1]
-
-        def second(P: Floats) -> Floats:
-            return self._log_odds(name, P)
-
+        second = [partial(self._log_odds, name) for name in list(self.members_)[self._n_first :]]
         return read_stages(self._first_log_odds(X), self._first, second)
 
     def _log_odds(self, name: str, X: Any) -> Floats:
@@ -518,8 +513,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         else:
             matrix = join_views(Views(X)) if several else check_data(self, X, reset=False)
             given = passed = indexable(X) if hasattr(X, "columns") or several else matrix
-        names = list(self.members_)
-        for name in names if self._first is None else names[:-1]:
+        for name in list(self.members_)[: self._n_first]:
             member = self.members_[name]
             part = given if name in self._given or reads_views(member) else matrix
             part = passed if name in self._reads_tables else part

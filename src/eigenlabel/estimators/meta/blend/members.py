@@ -28,6 +28,7 @@ from eigenlabel.estimators.meta.blend.kernel_subspace import (
     needs_features,
     tuned_subspace,
 )
+from eigenlabel.estimators.meta.blend.label_sets import MOST_COMPARED, LabelSets
 from eigenlabel.estimators.meta.blend.neighbours_and_words import (
     MOST_REFERENCES,
     NeighbourShares,
@@ -49,7 +50,6 @@ from eigenlabel.model_selection.classifier_scores import class_scores, score_met
 FLOPS, STEPS, SORTED = 4e10, 1e9, 3e7
 JUDGED = 1e6  # cells (samples x labels) per second that are calibrated and judged
 OVERHEAD = 0.02  # seconds of the smallest fit
-SECOND = "labels"  # the member that reads the blended probabilities of the others
 GROWING = 0.5  # share of the time that is left in which trees are grown; the rest is for averages
 
 
@@ -69,6 +69,8 @@ class MemberRecipe:
         Returns whether the member can be used, given the form of the data.
     default : bool
         Whether it is a default member where it suits.
+    second : bool
+        Whether it reads the blended probabilities of the others instead of the samples.
     """
 
     make: Callable[[BlendTask], Any]
@@ -76,6 +78,7 @@ class MemberRecipe:
     gain: float
     suits: Callable[[Form], bool]
     default: bool = True
+    second: bool = False
 
 
 def _tuning(n: int, p: int, m: int, gram: float) -> float:
@@ -124,6 +127,12 @@ def _margin_seconds(f: Form) -> float:
 
 def _kgha_seconds(f: Form) -> float:
     return OVERHEAD + 6 * 20 * f.n**3 / FLOPS
+
+
+def _set_seconds(f: Form) -> float:
+    sets = min(f.n, 2000)
+    compared = 9 * min(f.n, MOST_COMPARED / f.m) * (sets + 30 * f.m)
+    return OVERHEAD + 20 * (compared + 2 * f.n * sets) / STEPS
 
 
 def _linear(task: BlendTask) -> Any:
@@ -182,11 +191,19 @@ RECIPES: dict[str, MemberRecipe] = {
         _margin, _margin_seconds, 0.1, lambda f: f.joined and not f.constant, default=False
     ),
     "views": MemberRecipe(lambda _: KGHA(calibration=None), _kgha_seconds, 1.0, lambda f: f.views),
-    SECOND: MemberRecipe(
+    "labels": MemberRecipe(
         lambda task: LabelForest(100, n_jobs=task.n_jobs, random_state=task.seed),
         lambda f: _forest_seconds(replace(f, d=f.m, stored=f.m, sparse=False)) * 100 / 150,
         0.2,
         lambda f: f.multilabel and f.m > 1 and not f.constant,
+        second=True,
+    ),
+    "sets": MemberRecipe(
+        lambda _: LabelSets(),
+        _set_seconds,
+        0.2,
+        lambda f: f.multilabel and f.m > 1 and f.complete and not f.constant,
+        second=True,
     ),
 }
 
@@ -300,13 +317,15 @@ def order_candidates(candidates: list[Candidate], form: Form, by_gain: bool) -> 
     return sorted(candidates, key=rank)
 
 
-def split_stages(candidates: list[Candidate]) -> tuple[list[Candidate], Candidate | None]:
-    """Return the candidates that read the samples, and the one that reads their blend, if any."""
-    second = [c for c in candidates if c.name == SECOND and c.recipe is not None]
+def split_stages(candidates: list[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
+    """Return the candidates that read the samples, and those that read their blend."""
+    second = [c for c in candidates if c.recipe is not None and c.recipe.second]
     first = [c for c in candidates if not any(c is other for other in second)]
     if not first:
-        raise ValueError(f"{SECOND!r} reads the probabilities of other members: add at least one.")
-    return first, second[0] if second else None
+        names = " and ".join(repr(c.name) for c in second)
+        verb = "reads" if len(second) == 1 else "read"
+        raise ValueError(f"{names} {verb} the probabilities of other members: add at least one.")
+    return first, second
 
 
 # Held-out scores

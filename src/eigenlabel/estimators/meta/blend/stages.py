@@ -1,7 +1,7 @@
-"""The two stages of a blend: members that read the samples, and one that reads their blend."""
+"""The two stages of a blend: members that read the samples, and members that read their blend."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from eigenlabel.estimators.meta.blend.blending import (
 from eigenlabel.estimators.meta.blend.fitting_members import MemberEntry, describe
 from eigenlabel.estimators.meta.blend.task import BlendTask
 from eigenlabel.estimators.meta.blend.weights import kept_members
-from eigenlabel.linalg._types import Floats
+from eigenlabel.linalg._types import Bools, Floats
 
 
 @dataclass(frozen=True)
@@ -25,17 +25,20 @@ class Stages:
     Attributes
     ----------
     entries : list of MemberEntry
-        What became of all candidates, that of the second stage last.
+        What became of all candidates, those of the second stage last.
     mixture : MemberWeights
         The weights of the members that were fitted.
     first : (k + 1,) array, or (m, k + 1), or None
-        The weights that blend the members of the first stage for the second one, which comes last;
-        None if there is no second stage.
+        The weights that blend the members of the first stage for the second one; None if no member
+        of the second stage is used.
+    n_second : int
+        The number of members of the second stage that are used.
     """
 
     entries: list[MemberEntry]
     mixture: MemberWeights
     first: Floats | None = None
+    n_second: int = 0
 
     @property
     def kept(self) -> list[MemberEntry]:
@@ -48,10 +51,10 @@ def blend_stages(
     entries: list[MemberEntry],
     task: BlendTask,
     how: str,
-    fit_second: Callable[[Floats], MemberEntry] | None,
+    fit_second: Sequence[Callable[[Floats], MemberEntry]],
     verbose: int,
 ) -> Stages:
-    """Return the weights of members, with those of a member that reads their blend.
+    """Return the weights of members, with those of members that read their blend.
 
     Parameters
     ----------
@@ -61,31 +64,49 @@ def blend_stages(
         The training data.
     how : {"shared", "by_label", "equal"}
         The kind of weights.
-    fit_second : callable or None
-        Fits the member of the second stage, given blended held-out probabilities (n, m).
+    fit_second : sequence of callable
+        Each fits a member of the second stage, given blended held-out probabilities (n, m).
     verbose : int
-        Whether a line about it is shown.
+        Whether a line about each of them is shown.
     """
     fitted = [entry for entry in entries if entry.member is not None]
     alone = Stages(entries, fit_mixture([entry.logits for entry in fitted], task, how))
-    if fit_second is None:
+    if not fit_second:
         return alone
     logits = [entry.logits for entry in alone.kept]
-    second = fit_second(expit(alone.mixture.scores(logits)))
-    if verbose:
-        print(describe(second), file=sys.stderr)
-    if second.member is None:
-        return Stages([*entries, second], alone.mixture)
-    points = fit_points([*logits, second.logits], task, how)
-    used = bool(kept_members(points[..., 1:])[-1])
+    P = expit(alone.mixture.scores(logits))
+    second = [fit(P) for fit in fit_second]
+    for entry in second if verbose else ():
+        print(describe(entry), file=sys.stderr)
+    found = [entry for entry in second if entry.member is not None]
+    used, points = _weigh_second(logits, [entry.logits for entry in found], task, how)
     kept = np.append(alone.mixture.kept, used)
-    if not used:
-        return Stages([*entries, second], MemberWeights(kept, alone.mixture.points))
-    return Stages([*entries, second], MemberWeights(kept, points), alone.mixture.points)
+    if not used.any():
+        return Stages([*entries, *second], MemberWeights(kept, alone.mixture.points))
+    mixture = MemberWeights(kept, points)
+    return Stages([*entries, *second], mixture, alone.mixture.points, int(used.sum()))
+
+
+def _weigh_second(
+    logits: list[Floats], second: list[Floats], task: BlendTask, how: str
+) -> tuple[Bools, Floats]:
+    """Return which members of the second stage are used, and the weights of all that are.
+
+    Those with small weights are dropped, and the others weighed again. The first stage is kept,
+    because the second one reads it.
+    """
+    used = np.ones(len(second), dtype=bool)
+    while True:
+        some = [z for z, use in zip(second, used, strict=True) if use]
+        points = fit_points([*logits, *some], task, how)
+        stays = kept_members(points[..., 1:])[len(logits) :]
+        if stays.all():
+            return used, points
+        used[np.flatnonzero(used)[~stays]] = False
 
 
 def read_stages(
-    logits: Iterable[Floats], first: Floats, second: Callable[[Floats], Floats]
+    logits: Iterable[Floats], first: Floats, second: Iterable[Callable[[Floats], Floats]]
 ) -> Iterator[Floats]:
     """Yield the log-odds of the members of the first stage, then those of the second.
 
@@ -95,12 +116,14 @@ def read_stages(
         The log-odds of the members of the first stage.
     first : (k + 1,) array, or (m, k + 1)
         Their weights for the second stage.
-    second : callable
-        Returns the log-odds of the second stage, given probabilities (n, m).
+    second : iterable of callable
+        Each returns the log-odds of a member of the second stage, given probabilities (n, m).
     """
     total: Floats | None = None
     for k, z in enumerate(logits, start=1):
         total = first[..., k] * z + (first[..., 0] if total is None else total)
         yield z
     assert total is not None
-    yield second(expit(total))
+    P = expit(total)
+    for member in second:
+        yield member(P)

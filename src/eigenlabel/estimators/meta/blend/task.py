@@ -43,6 +43,8 @@ class Form:
         Whether X can be one matrix: one table, or several without missing rows.
     multilabel : bool
         Whether y is a label matrix.
+    complete : bool
+        Whether half of the samples or more have all labels observed.
     """
 
     n: int
@@ -55,6 +57,7 @@ class Form:
     views: bool
     joined: bool = True
     multilabel: bool = True
+    complete: bool = True
 
     @classmethod
     def of(cls, X: Any, m: int) -> "Form":
@@ -153,7 +156,9 @@ class BlendTask:
     @cached_property
     def form(self) -> Form:
         """The form of the data."""
-        return replace(Form.of(self.X, self.Y.shape[1]), multilabel=self.codec.multilabel)
+        complete = float(self.cells.all(axis=1).mean()) >= 0.5
+        form = Form.of(self.X, self.Y.shape[1])
+        return replace(form, multilabel=self.codec.multilabel, complete=complete)
 
     def reading(self, X: Floats) -> "BlendTask":
         """Return the same task with other features of the samples."""
