@@ -1,9 +1,10 @@
 """What a blend of models adds to the linear model, to each member, and to equal weights.
 
 On each set and split, the members of MultilabelBlend that read the samples are fitted once. Its
-weights are then fitted in three ways, each member is taken alone, and "blend - labels" does without
-the member that reads the blend of the others; --ablation leaves out each of the others as well.
-Members were chosen on split 0 of some of these sets, so that splits 1 and 2 judge that choice.
+weights are then fitted in three ways, each member is taken alone, and "blend - labels" and
+"blend - sets" do without a member that reads the blend of the others; --ablation leaves out each of
+the others as well. Members were chosen on split 0 of these sets, so that splits 1 and 2 judge that
+choice.
 "linear, raw" is SharedSubspaceClassifierCV without calibration, whose scores rank the labels.
 "logistic" is one-vs-rest LogisticRegression whose C is chosen by grid search; it is fitted to the
 sets of --logistic only, because it takes long. Choices never see test samples. Seconds are
@@ -32,6 +33,7 @@ from eigenlabel.estimators.meta.blend.members import RECIPES
 FIGURES = ("f1_macro", "f1_micro", "auc", "map", "lrap", "log_loss")
 WEIGHTS = ("by_label", "shared", "equal")
 EXTRA = ("gaussian", "margin")  # not default members
+SECOND = ("labels", "sets")  # members that read the blend of the others
 
 
 def figures(Y, predicted, P, calibrated=True):
@@ -103,13 +105,15 @@ def fit_blends(data, seed, extra, ablation):
     if extra:
         fit(MultilabelBlend(list(EXTRA), random_state=seed))
     others = [entry for entry in kept if entry.name in EXTRA]
-    choices = {f"blend, {how}": (default, [*names, "labels"], how) for how in WEIGHTS[1:]}
-    choices["blend - labels"] = (default, names, WEIGHTS[0])
+    every = [*names, *SECOND]
+    choices = {f"blend, {how}": (default, every, how) for how in WEIGHTS[1:]}
+    for one in SECOND:
+        choices[f"blend - {one}"] = (default, [n for n in every if n != one], WEIGHTS[0])
     for one in others:
-        choices[f"blend + {one.name}"] = ([*default, one], [*names, "labels"], WEIGHTS[0])
+        choices[f"blend + {one.name}"] = ([*default, one], every, WEIGHTS[0])
     for one in default if ablation and len(default) > 1 else ():
         rest = [other for other in default if other is not one]
-        choices[f"blend - {one.name}"] = (rest, [*names, "labels"], WEIGHTS[0])
+        choices[f"blend - {one.name}"] = (rest, every, WEIGHTS[0])
     choices |= {one.name: ([one], names, WEIGHTS[0]) for one in [*default, *others]}
     for name, (entries, members, how) in choices.items():
         with patch.object(module, "fit_candidates", lambda *_, e=entries: list(e)):

@@ -33,14 +33,12 @@ blend = el.MultilabelBlend(random_state=0).fit(X[train], Y[train])
 print(blend.leaderboard_)
 
 # %%
-# How good are the members alone, on new samples? Each one is a fitted model. We compare them by
-# AUC: the probability that a sample with the label has a higher score than one without it, where
-# 0.5 is chance.
+# How good are the members alone, on new samples? The blend is a weighted sum of their log-odds. We
+# compare them by AUC: the probability that a sample with the label has a higher score than one
+# without it, where 0.5 is chance. The members "labels" and "sets" read what the others say.
 
-figures = {}
-for name, member in [*blend.members_.items(), ("blend", blend)]:
-    score = getattr(member, "decision_function", None) or member.predict_proba
-    figures[name] = el.metrics.auc_per_label(Y[test], score(X[test]))
+scores = blend.member_log_odds(X[test]) | {"blend": blend.decision_function(X[test])}
+figures = {name: el.metrics.auc_per_label(Y[test], z) for name, z in scores.items()}
 for name, values in figures.items():
     print(f"{name:11s} macro AUC {np.mean(values):.3f}")
 

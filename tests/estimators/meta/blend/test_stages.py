@@ -5,10 +5,14 @@ from scipy.special import expit
 from blend_tasks import judge_nothing, make_task
 from eigenlabel import MultilabelBlend
 from eigenlabel.datasets import make_shared_subspace
-from eigenlabel.estimators.meta.blend.blending import log_odds
+from eigenlabel.estimators.meta.blend.blending import added_by, fit_points, log_odds
 from eigenlabel.estimators.meta.blend.fitting_members import fit_candidates, fit_second
 from eigenlabel.estimators.meta.blend.members import RECIPES, Candidate
-from eigenlabel.estimators.meta.blend.stages import blend_stages, read_stages
+from eigenlabel.estimators.meta.blend.stages import (
+    _weigh_second,
+    blend_stages,
+    read_stages,
+)
 from eigenlabel.persistence import load_model, save_model
 
 LABELS = Candidate("labels", RECIPES["labels"])
@@ -94,6 +98,22 @@ def test_members_of_the_second_stage_are_dropped_one_by_one():
     # The weights are those of a second stage of the useful member alone.
     alone = blend_stages(first_stage(task), task, "shared", readers[1:], 0)
     np.testing.assert_allclose(stages.mixture.points, alone.mixture.points, atol=1e-9)
+
+
+def test_a_member_of_the_second_stage_must_lower_the_log_loss():
+    """Few cells draw weights to equal ones, so that a weight alone does not say that it helps."""
+    rng = np.random.default_rng(8)
+    task = make_task(rng.standard_normal((16, 2)), rng.integers(0, 2, (16, 2)))
+    good = np.where(task.Y, 1.0, -1.0) + rng.standard_normal((16, 2))
+    copies = [0.5 * good + 0.3 * rng.standard_normal((16, 2)) for _ in range(2)]
+    assert (fit_points([good, *copies], task, "shared")[1:] > 0.2).all()
+    adds = added_by([good, *copies], task, "shared", first=1)
+    assert adds[0] > 0 > adds[1]
+    used, points = _weigh_second([good], copies, task, "shared")
+    np.testing.assert_array_equal(used, [True, False])
+    np.testing.assert_array_equal(points, fit_points([good, copies[0]], task, "shared"))
+    used, _ = _weigh_second([good], copies, task, "equal")
+    assert used.all()
 
 
 def test_samples_without_held_out_scores_leave_it_out():

@@ -98,10 +98,11 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
     "gaussian"    the linear model with a Gaussian kernel                  -
     "margin"      LinearSVC, one for each label                            -
     "labels"      trees on the blended probabilities of all labels         label matrices
+    "sets"        these probabilities, corrected by the known label sets   label matrices
     ============  =======================================================  ==================
 
-    The member "labels" comes last and sees the held-out probabilities that the others have for all
-    labels of a sample, so that it learns which labels go together.
+    The members "labels" and "sets" come last and see the held-out probabilities that the others
+    have for all labels of a sample, so that they learn which labels go together.
 
     Held-out scores of the library's own members cost no more fits: they are exact, out of the bag,
     or by fold. Other classifiers are fitted once for each fold, and once to all samples.

@@ -9,6 +9,7 @@ from scipy.special import expit
 
 from eigenlabel.estimators.meta.blend.blending import (
     MemberWeights,
+    added_by,
     fit_mixture,
     fit_points,
 )
@@ -16,6 +17,9 @@ from eigenlabel.estimators.meta.blend.fitting_members import MemberEntry, descri
 from eigenlabel.estimators.meta.blend.task import BlendTask
 from eigenlabel.estimators.meta.blend.weights import kept_members
 from eigenlabel.linalg._types import Bools, Floats
+from eigenlabel.linalg.ties import first_largest
+
+NOTHING = 1e-9  # a rise of the log-loss that rounding may cause
 
 
 @dataclass(frozen=True)
@@ -92,17 +96,23 @@ def _weigh_second(
 ) -> tuple[Bools, Floats]:
     """Return which members of the second stage are used, and the weights of all that are.
 
-    Those with small weights are dropped, and the others weighed again. The first stage is kept,
-    because the second one reads it.
+    Those with small weights are dropped, then those without which the held-out log-loss is not
+    higher, the worst one first, and the others are weighed again. The first stage is kept, because
+    the second one reads it. Equal weights drop none.
     """
     used = np.ones(len(second), dtype=bool)
     while True:
-        some = [z for z, use in zip(second, used, strict=True) if use]
-        points = fit_points([*logits, *some], task, how)
-        stays = kept_members(points[..., 1:])[len(logits) :]
-        if stays.all():
+        every = [*logits, *(z for z, use in zip(second, used, strict=True) if use)]
+        points = fit_points(every, task, how)
+        drop = ~kept_members(points[..., 1:])[len(logits) :]
+        if how == "equal" or not drop.size:
             return used, points
-        used[np.flatnonzero(used)[~stays]] = False
+        if not drop.any():
+            adds = added_by(every, task, how, first=len(logits))
+            if adds.min() > NOTHING:
+                return used, points
+            drop[first_largest(-adds)] = True
+        used[np.flatnonzero(used)[drop]] = False
 
 
 def read_stages(
