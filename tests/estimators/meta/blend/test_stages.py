@@ -105,14 +105,15 @@ def test_a_member_of_the_second_stage_must_lower_the_log_loss():
     rng = np.random.default_rng(8)
     task = make_task(rng.standard_normal((16, 2)), rng.integers(0, 2, (16, 2)))
     good = np.where(task.Y, 1.0, -1.0) + rng.standard_normal((16, 2))
-    copies = [0.5 * good + 0.3 * rng.standard_normal((16, 2)) for _ in range(2)]
-    assert (fit_points([good, *copies], task, "shared")[1:] > 0.2).all()
-    adds = added_by([good, *copies], task, "shared", first=1)
+    other = np.where(task.Y, 1.0, -1.0) + rng.standard_normal((16, 2))
+    copy = 0.5 * good + 0.3 * rng.standard_normal((16, 2))
+    assert (fit_points([good, other, copy], task, "shared")[1:] > 0.2).all()
+    adds = added_by([good, other, copy], task, "shared", first=1)
     assert adds[0] > 0 > adds[1]
-    used, points = _weigh_second([good], copies, task, "shared")
+    used, points = _weigh_second([good], [other, copy], task, "shared")
     np.testing.assert_array_equal(used, [True, False])
-    np.testing.assert_array_equal(points, fit_points([good, copies[0]], task, "shared"))
-    used, _ = _weigh_second([good], copies, task, "equal")
+    np.testing.assert_array_equal(points, fit_points([good, other], task, "shared"))
+    used, _ = _weigh_second([good], [other, copy], task, "equal")
     assert used.all()
 
 
