@@ -192,8 +192,8 @@ RECIPES: dict[str, MemberRecipe] = {
     ),
     "views": MemberRecipe(lambda _: KGHA(calibration=None), _kgha_seconds, 1.0, lambda f: f.views),
     "labels": MemberRecipe(
-        lambda task: LabelForest(100, n_jobs=task.n_jobs, random_state=task.seed),
-        lambda f: _forest_seconds(replace(f, d=f.m, stored=f.m, sparse=False)) * 100 / 150,
+        lambda task: LabelForest(50, n_jobs=task.n_jobs, random_state=task.seed),
+        lambda f: _forest_seconds(replace(f, d=f.m, stored=f.m, sparse=False)) * 50 / 150,
         0.2,
         lambda f: f.multilabel and f.m > 1 and not f.constant,
         second=True,
