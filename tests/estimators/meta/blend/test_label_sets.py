@@ -8,6 +8,7 @@ from eigenlabel import MultilabelBlend
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.estimators.meta.blend import label_sets as module
 from eigenlabel.estimators.meta.blend.label_sets import OTHER_SETS, LabelSets
+from eigenlabel.estimators.meta.blend.weights import BlendCells, fit_shared
 from eigenlabel.metrics import log_loss
 
 
@@ -41,7 +42,30 @@ def members(row):
 
 def naive_prior(Y, w, seen):
     present, absent = w @ (Y * seen), w @ ((1 - Y) * seen)
-    return np.log((present + w.mean()) / (absent + w.mean()))
+    return np.log((present + 1) / (absent + 1))
+
+
+def naive_choice(P, Y, w, seen):
+    """Return the t and d with the least held-out log-loss of P and the corrected P together."""
+    b = naive_prior(Y, w, seen)
+    sets = Counter()
+    for row, c, s in zip(Y, w, seen, strict=True):
+        sets[members(row)] += c * s.all()
+    losses = {}
+    for t in module.EVIDENCE:
+        for d in module.CORRECTION:
+            held_out = []
+            for p, row, c, s in zip(P, Y, w, seen, strict=True):
+                others = {**sets}
+                if s.all():
+                    others[members(row)] -= c
+                held_out.append(naive(p, others, b, t, d))
+            Z = np.stack([np.log(P / (1 - P)), held_out])[:, seen > 0]
+            cells = BlendCells(
+                Z, Y[seen > 0].astype(float), np.repeat(w, seen.sum(axis=1).astype(int))
+            )
+            losses[t, d] = cells.loss(fit_shared(cells))
+    return min(losses, key=losses.get)
 
 
 def test_scores_follow_bayes_rule(exclusive):
@@ -69,16 +93,15 @@ def test_a_sample_does_not_count_for_its_own_set(exclusive):
 
 def test_weights_count_like_copies(exclusive, rng):
     P, Y = exclusive
-    w = rng.integers(1, 4, len(Y)).astype(float)
-    model = LabelSets().fit(P, Y, sample_weight=w)
-    sets = Counter()
-    for row, c in zip(Y, w, strict=True):
-        sets[members(row)] += c
-    b = naive_prior(Y, w, np.ones(Y.shape))
-    expected = [naive(p, sets, b, model.evidence_, model.correction_) for p in P[:5]]
-    np.testing.assert_allclose(model.decision_function(P[:5]), expected, atol=1e-9)
+    w = rng.integers(1, 4, len(Y))
+    model = LabelSets().fit(P, Y, sample_weight=w.astype(float))
+    copies = LabelSets().fit(np.repeat(P, w, axis=0), np.repeat(Y, w, axis=0))
+    np.testing.assert_allclose(model.prior_, copies.prior_, atol=1e-12)
+    np.testing.assert_array_equal(model.counts_, copies.counts_)
+    # All copies of a sample are held out together.
+    sets = dict(zip(map(members, copies.sets_.toarray()), copies.counts_, strict=True))
     own = {**sets, members(Y[0]): sets[members(Y[0])] - w[0]}
-    expected = naive(P[0], own, b, model.evidence_, model.correction_)
+    expected = naive(P[0], own, model.prior_, model.evidence_, model.correction_)
     np.testing.assert_allclose(model.oof_scores_[0], expected, atol=1e-9)
 
 
@@ -116,6 +139,17 @@ def test_the_most_frequent_sets_are_kept(exclusive):
     np.testing.assert_allclose(model.oof_scores_[lost], expected, atol=1e-9)
 
 
+def test_equally_frequent_sets_are_drawn_by_chance(rng):
+    Y = np.array([row for row in np.ndindex(*[2] * 9) if sum(row) == 4])  # 126 sets
+    P = rng.random(Y.shape)
+    model = LabelSets(max_sets=60, random_state=0).fit(P, Y)
+    # The first sets in any order of columns would be all of those with one label, or none.
+    share = model.sets_.toarray().mean(axis=0)
+    assert (abs(share - 4 / 9) < 0.2).all()
+    again = LabelSets(max_sets=60, random_state=0).fit(P, Y)
+    np.testing.assert_array_equal(again.sets_.toarray(), model.sets_.toarray())
+
+
 def test_a_sample_whose_set_is_the_only_one_keeps_its_probabilities():
     P, Y = np.array([[0.3, 0.6], [0.2, 0.9]]), np.array([[0, 1], [1, 1]])
     model = LabelSets(max_sets=1).fit(P, Y)
@@ -130,25 +164,30 @@ def test_sets_that_exclude_each_other_lower_the_log_loss(exclusive):
     assert log_loss(Y[200:], after) < 0.8 * log_loss(Y[200:], P[200:])
 
 
-def test_the_choice_has_the_least_held_out_loss(exclusive, monkeypatch):
+@pytest.mark.parametrize("case", range(6))
+def test_the_choice_has_the_least_held_out_loss(case):
+    rng = np.random.default_rng(case)
+    Y = rng.integers(0, 2, (12, 4))[rng.integers(0, 12, 90)]  # some sets occur often
+    P = 1 / (1 + np.exp(-1.0 * (2 * Y - 1) - (1 + case / 3) * rng.standard_normal(Y.shape)))
+    w = rng.integers(1, 4, len(Y)).astype(float) if case % 2 else np.ones(len(Y))
+    seen = (rng.random(Y.shape) < (0.9 if case > 3 else 1.1)).astype(float)
+    model = LabelSets().fit(P, np.where(seen > 0, Y, np.nan), sample_weight=w)
+    assert (model.evidence_, model.correction_) == naive_choice(P, Y, w, seen)
+
+
+def test_some_of_many_samples_choose(exclusive, monkeypatch):
     P, Y = exclusive
-    found = []
+    sizes = []
     real = module.fit_shared
-
-    def remember(cells):
-        point = real(cells)
-        found.append(cells.loss(point))
-        return point
-
-    monkeypatch.setattr(module, "fit_shared", remember)
-    model = LabelSets().fit(P, Y)
-    grid = [(t, d) for t in module.EVIDENCE for d in module.CORRECTION]
-    assert (model.evidence_, model.correction_) == grid[int(np.argmin(found))]
-    # Some of the samples are enough.
+    monkeypatch.setattr(module, "fit_shared", lambda c: sizes.append(c.y.size) or real(c))
     monkeypatch.setattr(module, "MOST_COMPARED", 300)
-    found.clear()
+    monkeypatch.setattr(module, "LEAST_ROWS", 1)
     LabelSets().fit(P, Y)
-    assert len(found) == len(grid)
+    assert sizes == [300] * 9
+    sizes.clear()
+    monkeypatch.setattr(module, "LEAST_ROWS", 200)
+    LabelSets().fit(P, Y)
+    assert sizes == [600] * 9
 
 
 def test_scores_do_not_depend_on_blocks(exclusive, monkeypatch):
@@ -160,11 +199,36 @@ def test_scores_do_not_depend_on_blocks(exclusive, monkeypatch):
     np.testing.assert_allclose(LabelSets().fit(P, Y).oof_scores_, model.oof_scores_, atol=1e-12)
 
 
-def test_damaged_sets_are_found(exclusive):
+def damage_sizes(model):
+    model.counts_ = model.counts_[:-1]
+
+
+def damage_sets(model):
+    model.sets_, model.counts_ = model.sets_[:0], model.counts_[:0]
+
+
+def damage_counts(model):
+    model.counts_[0] = -1.0
+
+
+def damage_choice(model):
+    model.evidence_ = np.nan
+
+
+@pytest.mark.parametrize(
+    ("damage", "match"),
+    [
+        (damage_sizes, "different sizes"),
+        (damage_sets, "or are none"),
+        (damage_counts, "finite and positive"),
+        (damage_choice, "finite and positive"),
+    ],
+)
+def test_damaged_sets_are_found(exclusive, damage, match):
     model = LabelSets().fit(*exclusive)
     model.check_loaded()
-    model.counts_ = model.counts_[:-1]
-    with pytest.raises(ValueError, match="different sizes"):
+    damage(model)
+    with pytest.raises(ValueError, match=match):
         model.check_loaded()
 
 
@@ -179,8 +243,8 @@ def test_a_blend_uses_it_where_labels_exclude_each_other(rng):
 
 def test_missing_labels_leave_it_out_of_the_default_members():
     data = make_shared_subspace(80, 5, 4, random_state=0)
-    Y = data.Y.astype(float)
-    Y[::2, 0] = np.nan
-    Y[1::4, 1] = np.nan
-    model = MultilabelBlend(random_state=0).fit(data.X, Y)
-    assert "sets" not in {row["name"] for row in model.leaderboard_}
+    for missing, there in ((40, True), (41, False)):
+        Y = data.Y.astype(float)
+        Y[:missing, 0] = np.nan
+        model = MultilabelBlend(random_state=0).fit(data.X, Y)
+        assert ("sets" in {row["name"] for row in model.leaderboard_}) == there

@@ -9,10 +9,12 @@ from eigenlabel.estimators.meta.blend.blending import added_by, fit_points, log_
 from eigenlabel.estimators.meta.blend.fitting_members import fit_candidates, fit_second
 from eigenlabel.estimators.meta.blend.members import RECIPES, Candidate
 from eigenlabel.estimators.meta.blend.stages import (
+    ENOUGH,
     _weigh_second,
     blend_stages,
     read_stages,
 )
+from eigenlabel.estimators.meta.blend.weights import kept_members
 from eigenlabel.persistence import load_model, save_model
 
 LABELS = Candidate("labels", RECIPES["labels"])
@@ -103,18 +105,36 @@ def test_members_of_the_second_stage_are_dropped_one_by_one():
 def test_a_member_of_the_second_stage_must_lower_the_log_loss():
     """Few cells draw weights to equal ones, so that a weight alone does not say that it helps."""
     rng = np.random.default_rng(8)
-    task = make_task(rng.standard_normal((16, 2)), rng.integers(0, 2, (16, 2)))
-    good = np.where(task.Y, 1.0, -1.0) + rng.standard_normal((16, 2))
-    other = np.where(task.Y, 1.0, -1.0) + rng.standard_normal((16, 2))
-    copy = 0.5 * good + 0.3 * rng.standard_normal((16, 2))
-    assert (fit_points([good, other, copy], task, "shared")[1:] > 0.2).all()
-    adds = added_by([good, other, copy], task, "shared", first=1)
-    assert adds[0] > 0 > adds[1]
-    used, points = _weigh_second([good], [other, copy], task, "shared")
-    np.testing.assert_array_equal(used, [True, False])
+    task = make_task(rng.standard_normal((40, 2)), rng.integers(0, 2, (40, 2)))
+    good = np.where(task.Y, 1.0, -1.0) + rng.standard_normal((40, 2))
+    other = np.where(task.Y, 1.0, -1.0) + rng.standard_normal((40, 2))
+    copies = [0.5 * good + 0.3 * rng.standard_normal((40, 2)) for _ in range(2)]
+    every = [good, other, *copies]
+    assert kept_members(fit_points(every, task, "shared")[1:]).all()
+    rises = added_by(every, task, "shared", start=1) * task.Y.size
+    assert rises[0] > ENOUGH
+    assert (rises[1:] < ENOUGH).all()
+    used, points = _weigh_second([good], every[1:], task, "shared")
+    np.testing.assert_array_equal(used, [True, False, False])
     np.testing.assert_array_equal(points, fit_points([good, other], task, "shared"))
-    used, _ = _weigh_second([good], [other, copy], task, "equal")
+    used, points = _weigh_second([good], copies, task, "shared")
+    assert not used.any()
+    assert points is None
+    used, _ = _weigh_second([good], copies, task, "equal")
     assert used.all()
+
+
+def test_useless_members_are_dropped_one_after_the_other():
+    """Two members with the same news: without the other, each of them is needed."""
+    rng = np.random.default_rng(0)
+    task = make_task(rng.standard_normal((60, 2)), rng.integers(0, 2, (60, 2)))
+    good = np.where(task.Y, 1.0, -1.0) + rng.standard_normal((60, 2))
+    news = np.where(task.Y, 1.0, -1.0) + rng.standard_normal((60, 2))
+    twins = [news, news + 0.01 * rng.standard_normal((60, 2))]
+    rises = added_by([good, *twins], task, "shared", start=1) * task.Y.size
+    assert (rises < ENOUGH).all()
+    used, _ = _weigh_second([good], twins, task, "shared")
+    assert used.sum() == 1
 
 
 def test_samples_without_held_out_scores_leave_it_out():

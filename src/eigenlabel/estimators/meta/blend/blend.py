@@ -82,7 +82,8 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         logit p = b + sum_k w_k z_k,   w >= 0,
 
     where b and w minimise the log-loss over all samples and labels that were held out, a convex
-    problem of a few variables. Members with small weights are dropped. The thresholds of label sets
+    problem of a few variables. Members with small weights are dropped, and so are members that read
+    the blend of the others but hardly lower its log-loss. The thresholds of label sets
     are fitted to the blended held-out log-odds. The default members depend on the form of X:
 
     ============  =======================================================  ==================
@@ -98,7 +99,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
     "gaussian"    the linear model with a Gaussian kernel                  -
     "margin"      LinearSVC, one for each label                            -
     "labels"      trees on the blended probabilities of all labels         label matrices
-    "sets"        these probabilities, corrected by the known label sets   label matrices
+    "sets"        these probabilities, corrected by label sets that occur  label matrices
     ============  =======================================================  ==================
 
     The members "labels" and "sets" come last and see the held-out probabilities that the others
@@ -132,8 +133,9 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         vector y is decided by the highest score.
     cv : int, splitter or iterable of (train, test), default=5
         The folds of held-out scores. An int is the number of folds of a
-        MultilabelStratifiedKFold. With ``groups``, or folds of another kind, the trees are
-        cross-validated too, because samples that belong together may be in and out of a bag.
+        MultilabelStratifiedKFold. With ``groups``, or folds of another kind, the trees and the
+        label sets are cross-validated too, because samples that belong together may be in and out
+        of a bag.
     n_jobs : int or None, default=None
         The number of trees, folds or labels that are fitted in parallel.
     random_state : int, RandomState instance or None, default=None
@@ -380,8 +382,8 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         judge = HeldOutJudge(task, rule)
         first, second = split_stages(ordered)
         entries = fit_candidates(first, task, method, self.verbose, judge.figures)
-        readers = [partial(fit_second, one, task, method, judge.figures) for one in second]
-        stages = blend_stages(entries, task, self.weights, readers, self.verbose)
+        fits = [partial(fit_second, one, task, method, judge.figures) for one in second]
+        stages = blend_stages(entries, task, self.weights, fits, self.verbose)
         given = [c for c in candidates if c.recipe is None]
         self._given = [c.name for c in given]
         self._reads_tables = [c.name for c in given if reads_tables(c.estimator)]

@@ -140,7 +140,7 @@ def fit_mixture(logits: list[Floats], task: BlendTask, how: str) -> MemberWeight
         points = fit_points([z for z, k in zip(logits, kept, strict=True) if k], task, how)
 
 
-def added_by(logits: list[Floats], task: BlendTask, how: str, first: int = 0) -> Floats:
+def added_by(logits: list[Floats], task: BlendTask, how: str, start: int = 0) -> Floats:
     """Return what each member adds: the rise of the held-out log-loss of a cell without it.
 
     The weights of the others are fitted again. The only member of a blend adds NaN.
@@ -153,18 +153,18 @@ def added_by(logits: list[Floats], task: BlendTask, how: str, first: int = 0) ->
         The training data.
     how : {"shared", "by_label", "equal"}
         The kind of weights.
-    first : int
-        The number of the first member that is looked at.
+    start : int
+        The number of the first member that is left out.
     """
     if len(logits) == 1:
-        return np.full(1 - first, np.nan)
+        return np.full(1 - start, np.nan)
 
     def loss(some: list[Floats]) -> float:
         points = fit_points(some, task, how)
         return _mean_loss(expit(blend_logits(points, some)), task)
 
     everyone = loss(logits)
-    parts = [logits[:k] + logits[k + 1 :] for k in range(first, len(logits))]
+    parts = [logits[:k] + logits[k + 1 :] for k in range(start, len(logits))]
     return np.array([loss(part) for part in parts]) - everyone
 
 

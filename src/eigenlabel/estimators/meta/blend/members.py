@@ -28,7 +28,7 @@ from eigenlabel.estimators.meta.blend.kernel_subspace import (
     needs_features,
     tuned_subspace,
 )
-from eigenlabel.estimators.meta.blend.label_sets import MOST_COMPARED, LabelSets
+from eigenlabel.estimators.meta.blend.label_sets import LEAST_ROWS, MOST_COMPARED, LabelSets
 from eigenlabel.estimators.meta.blend.neighbours_and_words import (
     MOST_REFERENCES,
     NeighbourShares,
@@ -131,7 +131,7 @@ def _kgha_seconds(f: Form) -> float:
 
 def _set_seconds(f: Form) -> float:
     sets = min(f.n, 2000)
-    compared = 9 * min(f.n, MOST_COMPARED / f.m) * (sets + 30 * f.m)
+    compared = 9 * min(f.n, max(LEAST_ROWS, MOST_COMPARED / f.m)) * (sets + 30 * f.m)
     return OVERHEAD + 20 * (compared + 2 * f.n * sets) / STEPS
 
 
@@ -199,7 +199,7 @@ RECIPES: dict[str, MemberRecipe] = {
         second=True,
     ),
     "sets": MemberRecipe(
-        lambda _: LabelSets(),
+        lambda task: LabelSets(random_state=task.seed),
         _set_seconds,
         0.2,
         lambda f: f.multilabel and f.m > 1 and f.complete and not f.constant,
@@ -320,7 +320,7 @@ def order_candidates(candidates: list[Candidate], form: Form, by_gain: bool) -> 
 def split_stages(candidates: list[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
     """Return the candidates that read the samples, and those that read their blend."""
     second = [c for c in candidates if c.recipe is not None and c.recipe.second]
-    first = [c for c in candidates if not any(c is other for other in second)]
+    first = [c for c in candidates if c.recipe is None or not c.recipe.second]
     if not first:
         names = " and ".join(repr(c.name) for c in second)
         verb = "reads" if len(second) == 1 else "read"

@@ -19,7 +19,9 @@ from eigenlabel.estimators.meta.blend.weights import kept_members
 from eigenlabel.linalg._types import Bools, Floats
 from eigenlabel.linalg.ties import first_largest
 
-NOTHING = 1e-9  # a rise of the log-loss that rounding may cause
+# The rise of the summed log-loss that a member of the second stage must cause when it is left out.
+# One more weight is expected to gain half of it by chance (Akaike 1974).
+ENOUGH = 1.0
 
 
 @dataclass(frozen=True)
@@ -79,13 +81,15 @@ def blend_stages(
         return alone
     logits = [entry.logits for entry in alone.kept]
     P = expit(alone.mixture.scores(logits))
-    second = [fit(P) for fit in fit_second]
-    for entry in second if verbose else ():
-        print(describe(entry), file=sys.stderr)
+    second = []
+    for fit in fit_second:
+        second.append(fit(P))
+        if verbose:
+            print(describe(second[-1]), file=sys.stderr)
     found = [entry for entry in second if entry.member is not None]
     used, points = _weigh_second(logits, [entry.logits for entry in found], task, how)
     kept = np.append(alone.mixture.kept, used)
-    if not used.any():
+    if points is None:
         return Stages([*entries, *second], MemberWeights(kept, alone.mixture.points))
     mixture = MemberWeights(kept, points)
     return Stages([*entries, *second], mixture, alone.mixture.points, int(used.sum()))
@@ -93,26 +97,28 @@ def blend_stages(
 
 def _weigh_second(
     logits: list[Floats], second: list[Floats], task: BlendTask, how: str
-) -> tuple[Bools, Floats]:
+) -> tuple[Bools, Floats | None]:
     """Return which members of the second stage are used, and the weights of all that are.
 
-    Those with small weights are dropped, then those without which the held-out log-loss is not
-    higher, the worst one first, and the others are weighed again. The first stage is kept, because
-    the second one reads it. Equal weights drop none.
+    Those with small weights are dropped. Then those are dropped, the worst one first, without which
+    the log-loss, summed over all cells, rises by less than ENOUGH, and the others are weighed
+    again. The first stage is kept, because the second one reads it. Equal weights drop none. There
+    are no weights if no member of the second stage is used.
     """
     used = np.ones(len(second), dtype=bool)
-    while True:
+    while used.any():
         every = [*logits, *(z for z, use in zip(second, used, strict=True) if use)]
         points = fit_points(every, task, how)
-        drop = ~kept_members(points[..., 1:])[len(logits) :]
-        if how == "equal" or not drop.size:
+        if how == "equal":
             return used, points
+        drop = ~kept_members(points[..., 1:])[len(logits) :]
         if not drop.any():
-            adds = added_by(every, task, how, first=len(logits))
-            if adds.min() > NOTHING:
+            adds = added_by(every, task, how, start=len(logits)) * task.total
+            if adds.min() > ENOUGH:
                 return used, points
             drop[first_largest(-adds)] = True
         used[np.flatnonzero(used)[drop]] = False
+    return used, None
 
 
 def read_stages(

@@ -169,6 +169,12 @@ class BlendTask:
         """The cells (n, m) that are observed."""
         return np.ones(self.Y.shape, dtype=bool) if self.observed is None else self.observed
 
+    @property
+    def total(self) -> float:
+        """The weight of all observed cells, which is their number without sample weights."""
+        counts = self.cells.sum(axis=1)
+        return float(counts.sum() if self.weights is None else self.weights @ counts)
+
 
 def without_empty_classes(data: Training, y: Any) -> Training:
     """Return the data with the classes of the samples of positive weight, if y is a vector."""
