@@ -418,7 +418,10 @@ def show_ledger() -> list[str]:
     """Return the number of entries by state, and those without a run."""
     states = Counter(entry.state for entry in read_ledger())
     counts = ", ".join(f"{n} “{state}”" for state, n in states.items())
-    lines = [f"The ledger has {len(read_ledger())} entries: {counts}. Without any run:", ""]
+    lines = [
+        f"The ledger has {len(read_ledger())} entries: {counts}. Those without runs, or with few:",
+        "",
+    ]
     rows = [(e.paper, e.item, e.reason) for e in read_ledger() if e.state.endswith("run")]
     return [*lines, *grid(["paper", "item", "reason"], rows), ""]
 

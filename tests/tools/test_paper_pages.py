@@ -37,12 +37,18 @@ def test_the_list_of_runs_equals_the_records(tool):
     assert tool.renew(page.read_text()) == page.read_text(), "run tools/paper_pages.py"
 
 
-def test_tables_without_any_record_are_still_to_run(tool):
+def share_of_runs(progress):
+    """Return the share of the runs that "3 of 20 runs" states; earlier means are all of them."""
+    words = progress.split()
+    return int(words[0]) / int(words[2]) if words[1] == "of" else 1.0
+
+
+def test_tables_with_few_records_are_still_to_run(tool):
     for entry in read_ledger():
         names = [p.removeprefix("table:") for p in entry.places if p.startswith("table:")]
-        counts = [count for name in names if (count := tool.progress(name))]
-        nothing = bool(counts) and all(count.startswith("0 of") for count in counts)
-        assert (entry.state == "to run") == nothing, entry
+        shares = [share_of_runs(found) for name in names if (found := tool.progress(name))]
+        few = bool(shares) and max(shares) < 0.1
+        assert (entry.state == "to run") == few, entry
 
 
 def test_records_are_restored_once(tool, tmp_path):

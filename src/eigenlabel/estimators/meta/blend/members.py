@@ -21,16 +21,26 @@ from eigenlabel.estimators.meta.blend.budget import RESERVE, Budget
 from eigenlabel.estimators.meta.blend.each_label import EachLabel
 from eigenlabel.estimators.meta.blend.forest import LabelForest
 from eigenlabel.estimators.meta.blend.kernel_subspace import (
-    MANY_LABELS,
     MOST_LABELS,
     KernelSubspace,
     Presence,
-    needs_features,
     tuned_subspace,
 )
-from eigenlabel.estimators.meta.blend.label_sets import LEAST_ROWS, MOST_COMPARED, LabelSets
+from eigenlabel.estimators.meta.blend.label_sets import LabelSets
+from eigenlabel.estimators.meta.blend.member_costs import (
+    forest_seconds,
+    judging_seconds,
+    kernel_seconds,
+    kgha_seconds,
+    laplacian_seconds,
+    linear_seconds,
+    margin_seconds,
+    neighbour_seconds,
+    second_forest_seconds,
+    set_seconds,
+    word_seconds,
+)
 from eigenlabel.estimators.meta.blend.neighbours_and_words import (
-    MOST_REFERENCES,
     NeighbourShares,
     WordRatios,
 )
@@ -45,11 +55,6 @@ from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Floats, Ints
 from eigenlabel.model_selection.classifier_scores import class_scores, score_method, scores_matrix
 
-# The speed of one core of 2024, before anything was measured: operations per second of products of
-# matrices, of other loops over numbers, and sorted scores per second.
-FLOPS, STEPS, SORTED = 4e10, 1e9, 3e7
-JUDGED = 1e6  # cells (samples x labels) per second that are calibrated and judged
-OVERHEAD = 0.02  # seconds of the smallest fit
 GROWING = 0.5  # share of the time that is left in which trees are grown; the rest is for averages
 
 
@@ -81,60 +86,6 @@ class MemberRecipe:
     second: bool = False
 
 
-def _tuning(n: int, p: int, m: int, gram: float) -> float:
-    """Return the seconds of an exact tuning with p x p matrices, whose Gram costs ``gram``."""
-    reductions = 5 * 4 / 3 * p**3
-    scores = 15 * 2 * n * p * m
-    eigenproblems = 130 * 10 * m**3 if m <= MANY_LABELS else 0
-    return OVERHEAD + (gram + reductions + scores + eigenproblems) / FLOPS + 39 * n * m / SORTED
-
-
-def _linear_seconds(f: Form) -> float:
-    p = min(f.n, f.d)
-    return _tuning(f.n, p, f.m, f.n * p * f.stored)
-
-
-def _kernel_seconds(f: Form) -> float:
-    few = min(f.n, 600)
-    compared = 3 * _tuning(few, few, f.m, 0.0) / 9
-    if needs_features(f.n):
-        return compared + _tuning(f.n, 1000, f.m, 1e6 * f.n) + f.n * 2000 * f.stored / STEPS
-    return compared + _tuning(f.n, f.n, f.m, f.n**2 * f.stored)
-
-
-def _laplacian_seconds(f: Form) -> float:
-    return _kernel_seconds(f) + f.n * min(f.n, 2000) * f.d / STEPS
-
-
-def _forest_seconds(f: Form) -> float:
-    n, columns = min(f.n, 20_000), f.d if not f.sparse else min(f.d, 2000)
-    work = n * np.log2(n + 2) * np.sqrt(columns) * (3 + min(f.m, 30) / 3)
-    return float(150 * (6e-4 + 4 * work / STEPS + 5 * f.n / STEPS))
-
-
-def _neighbour_seconds(f: Form) -> float:
-    pairs = f.n * min(f.n, MOST_REFERENCES)
-    return OVERHEAD + 2 * pairs * (f.stored / FLOPS + 5 / STEPS)
-
-
-def _word_seconds(f: Form) -> float:
-    return OVERHEAD + 6 * f.n * f.stored * f.m / STEPS + 30 * f.d * f.m / STEPS
-
-
-def _margin_seconds(f: Form) -> float:
-    return OVERHEAD + 6 * f.n * f.stored * f.m * 100 / STEPS
-
-
-def _kgha_seconds(f: Form) -> float:
-    return OVERHEAD + 6 * 20 * f.n**3 / FLOPS
-
-
-def _set_seconds(f: Form) -> float:
-    sets = min(f.n, 2000)
-    compared = 9 * min(f.n, max(LEAST_ROWS, MOST_COMPARED / f.m)) * (sets + 30 * f.m)
-    return OVERHEAD + 20 * (compared + 2 * f.n * sets) / STEPS
-
-
 def _linear(task: BlendTask) -> Any:
     m = task.Y.shape[1]
     if m > MOST_LABELS:  # one penalty, cross-validated like a classifier of the user
@@ -154,53 +105,53 @@ def _forest(task: BlendTask) -> Any:
 
 
 RECIPES: dict[str, MemberRecipe] = {
-    "linear": MemberRecipe(_linear, _linear_seconds, 1.0, lambda f: f.joined),
+    "linear": MemberRecipe(_linear, linear_seconds, 1.0, lambda f: f.joined),
     "neighbours": MemberRecipe(
         lambda task: NeighbourShares(cv=task.folds, random_state=task.seed),
-        _neighbour_seconds,
+        neighbour_seconds,
         0.2,
         lambda f: f.joined and not f.constant,
     ),
     "words": MemberRecipe(
         lambda task: WordRatios(cv=task.folds),
-        _word_seconds,
+        word_seconds,
         0.2,
         lambda f: f.sparse and not f.negative and not f.constant,
     ),
-    "forest": MemberRecipe(_forest, _forest_seconds, 1.0, lambda f: f.joined and not f.constant),
+    "forest": MemberRecipe(_forest, forest_seconds, 1.0, lambda f: f.joined and not f.constant),
     "laplacian": MemberRecipe(
         lambda task: KernelSubspace("laplacian", cv=task.folds, random_state=task.seed),
-        _laplacian_seconds,
+        laplacian_seconds,
         1.0,
         lambda f: f.joined and not f.sparse and not f.constant and f.m <= MOST_LABELS,
     ),
     "presence": MemberRecipe(
         lambda task: Presence(cv=task.folds),
-        _linear_seconds,
+        linear_seconds,
         0.5,
         lambda f: f.sparse and not f.negative and not f.constant and f.m <= MOST_LABELS,
     ),
     "gaussian": MemberRecipe(
         lambda task: KernelSubspace("rbf", cv=task.folds, random_state=task.seed),
-        _kernel_seconds,
+        kernel_seconds,
         0.3,
         lambda f: f.joined and not f.constant and f.m <= MOST_LABELS,
         default=False,  # adds little beside the Laplacian kernel, or to a linear model of words
     ),
     "margin": MemberRecipe(
-        _margin, _margin_seconds, 0.1, lambda f: f.joined and not f.constant, default=False
+        _margin, margin_seconds, 0.1, lambda f: f.joined and not f.constant, default=False
     ),
-    "views": MemberRecipe(lambda _: KGHA(calibration=None), _kgha_seconds, 1.0, lambda f: f.views),
+    "views": MemberRecipe(lambda _: KGHA(calibration=None), kgha_seconds, 1.0, lambda f: f.views),
     "labels": MemberRecipe(
         lambda task: LabelForest(50, n_jobs=task.n_jobs, random_state=task.seed),
-        lambda f: _forest_seconds(replace(f, d=f.m, stored=f.m, sparse=False)) * 50 / 150,
+        second_forest_seconds,
         0.2,
         lambda f: f.multilabel and f.m > 1 and not f.constant,
         second=True,
     ),
     "sets": MemberRecipe(
         lambda task: LabelSets(random_state=task.seed),
-        _set_seconds,
+        set_seconds,
         0.2,
         lambda f: f.multilabel and f.m > 1 and f.complete and not f.constant,
         second=True,
@@ -233,7 +184,7 @@ class Candidate:
         """
         if self.recipe is None:
             return None
-        return float(self.recipe.seconds(form)) + form.n * form.m / JUDGED
+        return float(self.recipe.seconds(form)) + judging_seconds(form)
 
 
 def list_candidates(members: Any, form: Form) -> list[Candidate]:
