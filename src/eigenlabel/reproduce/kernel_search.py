@@ -30,8 +30,8 @@ class KernelSearchCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     costs : sequence of float
         The candidates for C, ascending.
     scoring : str, default="f1_micro"
-        Name of a metric of label sets in :data:`eigenlabel.metrics.METRICS`, of which more is
-        better. Its mean over the folds selects the candidate.
+        Name of a metric of label sets in :data:`eigenlabel.metrics.METRICS`. Its mean over the
+        folds selects the candidate; the sign of losses is changed.
     cv : int, default=5
         The number of folds, which are stratified by labels.
 
@@ -91,8 +91,9 @@ class KernelSearchCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         kernel = clone(self.kernel).set_params(**one).fit(X, Y)
         K_new = kernel.transform(X_new)
         metric = METRICS[self.scoring]
+        sign = 1.0 if metric.greater_is_better else -1.0
         models = self._fit_svms(kernel.transform(X), Y, self.costs)
-        return [float(metric.function(Y_new, model.predict(K_new))) for model in models]
+        return [sign * float(metric.function(Y_new, model.predict(K_new))) for model in models]
 
     def decision_function(self, X: Any) -> Floats:
         """Return the scores of samples."""
