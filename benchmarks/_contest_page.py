@@ -111,9 +111,10 @@ def _lines(found, rows, size, methods):
     first = next(iter(found.values()))
     took = _seconds(rows, size, methods)
     lines = [
-        f"{size} training samples: {len(first['sets'])} sets ({', '.join(first['sets'])}), "
-        f"{_range(first['splits'])} of 5 splits; mean rank, and in brackets the mean over the sets "
-        "that the method finished.",
+        f"{len(first['sets'])} sets ({', '.join(first['sets'])}), {_range(first['splits'])} of 5 "
+        "splits; mean rank, and in brackets the mean over the sets that the method finished.",
+        "",
+        f"{size} training samples:",
         "",
         "| method | " + " | ".join(TITLES[f] for f in found) + " | seconds |",
         "|---" * (len(found) + 2) + "|",

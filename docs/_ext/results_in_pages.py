@@ -36,17 +36,29 @@ def read_figure(folder: Path, words: str) -> str:
     return format(found, form)
 
 
-def read_table(path: Path, by: str, rows: dict[str, str], columns: dict[str, str], form: str):
+def read_table(
+    path: Path,
+    by: str,
+    rows: dict[str, str],
+    columns: dict[str, str],
+    form: str,
+    where: dict[str, str] | None = None,
+):
     """Return the header and the cells of a table of a CSV file.
 
     Each row is one line of the file; or, if several lines have the same value of the column
-    ``by``, their means. ``rows`` and ``columns`` choose, order and rename.
+    ``by``, their means. ``rows`` and ``columns`` choose, order and rename. Only lines with the
+    values of ``where`` are read, whose columns are left out.
     """
     with path.open(newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
-    by = by or next(iter(lines[0]))
+    lines = [one for one in lines if all(one[k] == v for k, v in (where or {}).items())]
+    if not lines:
+        raise KeyError(str(where))
+    names = [name for name in lines[0] if name not in (where or {})]
+    by = by or names[0]
     rows = rows or {line[by]: line[by] for line in lines}
-    columns = columns or {name: name for name in lines[0] if name != by}
+    columns = columns or {name: name for name in names if name != by}
     cells = []
     for value, shown in rows.items():
         some = [line for line in lines if line[by] == value]
@@ -109,6 +121,7 @@ class ResultTable(SphinxDirective):
 
     required_arguments = 1
     option_spec = {  # noqa: RUF012
+        "where": directives.unchanged,
         "by": directives.unchanged,
         "rows": directives.unchanged,
         "columns": directives.unchanged,
@@ -128,6 +141,7 @@ class ResultTable(SphinxDirective):
                 pairs(get("rows")),
                 pairs(get("columns")),
                 get("form", ""),
+                pairs(get("where")),
             )
         except (OSError, LookupError) as error:
             return [self.state.document.reporter.warning(f"no table of {file}: {error!r}")]

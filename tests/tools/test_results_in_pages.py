@@ -51,3 +51,13 @@ def test_single_rows_are_shown_as_they_are(pages, tmp_path):
 def test_pairs_may_contain_equal_signs_and_line_breaks(pages):
     found = pages.pairs("a, b = ridge (alpha = 0);\n c; d = e")
     assert found == {"a, b": "ridge (alpha = 0)", "c": "c", "d": "e"}
+
+
+def test_a_table_of_some_lines(pages, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("size,model,f1\nsmall,a,1\nsmall,b,2\nlarge,a,3\n")
+    header, cells = pages.read_table(path, "", {}, {}, "", {"size": "small"})
+    assert header == ["model", "f1"]
+    assert cells == [["a", "1"], ["b", "2"]]
+    with pytest.raises(KeyError, match="huge"):
+        pages.read_table(path, "", {}, {}, "", {"size": "huge"})
