@@ -91,6 +91,28 @@ def test_fitting_stops_where_rounding_decides(bins, prior):
     np.testing.assert_allclose(fit_pairs(bins, prior, pairs, 5)[0], pairs, rtol=1e-12)
 
 
+def test_no_digits_cancel_where_cuts_separate(rng):
+    T = np.linspace(-3, 3, 40)[None]
+    bins = Bins(T, np.ones((1, 40)), (T > 0).astype(float))
+    f, g, _ = likelihood(bins, np.array([[400.0, 0.0]]))
+    small = np.exp(-400 * np.abs(T[0]))  # all terms, to first order; the next ones are squares
+    assert f[0] == pytest.approx(small.sum(), rel=1e-12)
+    assert g[0, 0] == pytest.approx(-(small * np.abs(T[0])).sum(), rel=1e-12)
+
+
+def test_labels_that_cuts_separate_take_few_steps(rng, monkeypatch):
+    """Rounding errors decide there after some steps, and halving the step again is of no use."""
+    calls = []
+    real = logistic.likelihood
+    monkeypatch.setattr(logistic, "likelihood", lambda *a: calls.append(1) or real(*a))
+    T = np.sort(rng.standard_normal((30, 200)), axis=1) * 20
+    Y = np.arange(200) >= rng.integers(20, 180, (30, 1))
+    weak = Prior(np.array([3.0, -3.0]), np.array([1e-7, 0.0, 1e-7]))
+    pairs = fit_pairs(Bins(T, np.ones_like(T), Y.astype(float)), weak, np.tile(weak.mean, (30, 1)))
+    assert (pairs[0][:, 0] > 3).all()
+    assert len(calls) < 200  # some 25 steps, the last of which are halved
+
+
 def test_the_pooled_map_is_stationary(bins):
     T, W, Y = (each.reshape(1, -1) for each in bins.arrays())
     pair, H = fit_pooled(Bins(T, W, Y))

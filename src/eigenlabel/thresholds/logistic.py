@@ -150,15 +150,15 @@ def likelihood(bins: Bins, pairs: Floats) -> tuple[Floats, Floats, Floats]:
         T, W, Y = (each[at] for each in bins.arrays())
         z = pairs[at, :1] * T
         z += pairs[at, 1:]
-        e = np.exp(-np.abs(z))
+        far, above, other = np.abs(z), z >= 0, W - Y
+        e = np.exp(-far)
         q = 1 / (1 + e)
-        p = np.where(z >= 0, q, e * q)
-        v = W * e
-        v *= q * q
-        r = W * p - Y
-        loss = np.log1p(e)
-        loss += np.maximum(z, 0.0)
-        f[at] = np.einsum("jk,jk->j", W, loss) - np.einsum("jk,jk->j", Y, z)
+        small = e * q  # of p and 1 - p, the one below a half: no digits cancel
+        v = W * small
+        v *= q
+        r = other * np.where(above, q, small) - Y * np.where(above, small, q)
+        f[at] = np.einsum("jk,jk->j", W, np.log1p(e))
+        f[at] += np.einsum("jk,jk->j", np.where(above, other, Y), far)
         g[at, 0], g[at, 1] = np.einsum("jk,jk->j", r, T), r.sum(axis=1)
         vT = v * T
         H[at, 0], H[at, 1] = np.einsum("jk,jk->j", vT, T), vT.sum(axis=1)
@@ -186,6 +186,7 @@ def fit_pairs(
     pairs = pairs.copy()
     f, g, H = likelihood(bins, pairs)
     value = f + prior.penalty(pairs)
+    moving = np.ones(len(pairs), dtype=bool)
     for _ in range(steps):
         G = g + product(prior.precision, pairs - prior.mean)
         K = H + prior.precision
@@ -193,24 +194,25 @@ def fit_pairs(
             G[:, 0], K[:, 0], K[:, 1] = 0.0, 1.0, 0.0
         d = product(inverse(K), G)
         decrement = np.sum(d * G, axis=1)
-        at = np.flatnonzero(decrement > CONVERGED * (1 + np.abs(value)))
+        moving &= decrement > CONVERGED * (1 + np.abs(value))
+        at = np.flatnonzero(moving)
         if not at.size:
             break
-        part = bins if len(at) == len(pairs) else bins.part(at)
-        size = np.ones(len(at))
+        size = 1.0
         for _ in range(HALVINGS):
-            new = pairs[at] - size[:, None] * d[at]
+            new = pairs[at] - size * d[at]
+            part = bins if len(at) == len(pairs) else bins.part(at)
             fn, gn, Hn = likelihood(part, new)
             vn = fn + prior.penalty(new)
             limit = value[at] + ROUNDING * np.abs(value[at]) - 1e-4 * size * decrement[at]
-            worse = ~(vn <= limit)
-            if not worse.any():
+            lower = vn <= limit
+            low = at[lower]
+            pairs[low], g[low], H[low], value[low] = (each[lower] for each in (new, gn, Hn, vn))
+            at = at[~lower]
+            if not at.size:
                 break
-            size[worse] /= 2
-        else:  # rounding decides from here on
-            keep = ~worse
-            at, new, gn, Hn, vn = at[keep], new[keep], gn[keep], Hn[keep], vn[keep]
-        pairs[at], g[at], H[at], value[at] = new, gn, Hn, vn
+            size /= 2
+        moving[at] = False  # rounding decides from here on
     return pairs, g, H
 
 
