@@ -1,15 +1,21 @@
 """Cutting planes: the minimum of known planes, and planes that are no longer needed."""
 
-import numpy as np
+from functools import partial
 
-from eigenlabel.estimators.margin.cutting_planes import Planes, minimise
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from eigenlabel.estimators.margin.cutting_planes import Planes, Samples, minimise
+from eigenlabel.estimators.margin.violations import most_violated
 
 
 def test_inactive_planes_are_replaced():
-    planes = Planes(2, 100.0, 1e-3)
+    samples = Samples(np.eye(2), 0.0)
+    planes = Planes(samples, 100.0, 1e-3)
     for angle in np.linspace(0, 3, 60):
-        planes.add(np.array([np.cos(angle), np.sin(angle)]), 1.0)
-        planes.add(np.zeros(2), -1.0)  # never touches the others
+        planes.add(samples.combine(np.array([np.cos(angle), np.sin(angle)])), 1.0)
+        planes.add(samples.combine(np.zeros(2)), -1.0)  # never touches the others
         planes.solve()
     assert planes.size < 80
 
@@ -21,3 +27,19 @@ def test_the_minimum_of_one_plane_is_known():
         # A gap of 1e-9 determines w up to the square root of 2 C 1e-9.
         np.testing.assert_allclose(found.w, [expected, 0.0], atol=2 * np.sqrt(2e-9 * C))
         assert found.gap <= 1e-9
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_few_samples_keep_coefficients_and_many_keep_weights(rng, form):
+    X = rng.standard_normal((30, 6))
+    wide = np.hstack([X, np.zeros((30, 40))])  # the same samples with more features than samples
+    y = X[:, 0] + 0.5 * rng.standard_normal(30) > 0
+    find = partial(most_violated, "f1", y, int(y.sum()))
+    narrow = minimise(form(X), find, 50.0, 2.0, 1e-8, 2000)
+    other = minimise(form(wide), find, 50.0, 2.0, 1e-8, 2000)
+    assert Samples(wide, 2.0).by_coefficients
+    assert not Samples(X, 2.0).by_coefficients
+    # A gap of 1e-8 determines w up to the square root of 2 C 1e-8 = 1e-3, for each of both.
+    np.testing.assert_allclose(other.w[:6], narrow.w[:6], atol=2e-3)
+    assert other.w[-1] == pytest.approx(narrow.w[-1], abs=2e-3)
+    assert not other.w[6:-1].any()
