@@ -295,8 +295,7 @@ def _draw(w: Floats, rng: Any) -> Floats:
 
 def _grow(X: Floats, T: Floats, counts: Floats, tree: Any) -> tuple[Any, Ints]:
     """Grow a tree; return its nodes, and the node that each sample reaches."""
-    some = np.flatnonzero(counts)
-    tree.fit(X[some], T[some], sample_weight=counts[some], check_input=False)
+    tree.fit(X, T, sample_weight=counts, check_input=False)  # samples of weight 0 are left out
     return tree.tree_, tree.tree_.apply(X)
 
 
