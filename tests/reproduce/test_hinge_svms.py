@@ -101,8 +101,9 @@ def test_a_fit_that_stops_early_says_so(data):
 @pytest.mark.parametrize("gamma", [0.02, 0.5, 20.0])
 def test_a_path_of_costs_is_the_svms_of_each_cost(data, gamma):
     """Narrow kernels are solved at once for all labels, broad ones by LIBSVM."""
-    X, X_new, Y = data.X[:60], data.X[60:], np.array(data.Y[:60])
+    X, X_new, Y = np.array(data.X[:60]), data.X[60:], np.array(data.Y[:60])
     Y[:, 0] = 0  # a label that no sample has
+    X[1], Y[0, 1], Y[1, 1] = X[0], 1, 0  # twins with and without a label, at the bound for each C
     K, K_new = rbf_kernel(X, gamma=gamma), rbf_kernel(X_new, X, gamma=gamma)
     costs = [0.01, 0.1, 1.0, 10.0, 100.0]
     models = HingeSVMs(kernel="precomputed", tol=1e-7).fit_path(K, Y, costs)
@@ -115,9 +116,27 @@ def test_a_path_of_costs_is_the_svms_of_each_cost(data, gamma):
         )
 
 
+def test_labels_without_coefficients_at_the_bound_are_not_solved_again(data, monkeypatch):
+    X, Y = np.array(data.X), np.array(data.Y)
+    X[1], Y[0, :], Y[1, :] = X[0], 1, 1
+    Y[1, 2] = 0  # only the third label separates the twins
+    solved = []
+
+    def solve(self, K, t, C):
+        solved.append((C, int(np.flatnonzero((Y.T == t).all(axis=1))[0])))
+        return original(self, K, t, C)
+
+    original = HingeSVMs._solve
+    monkeypatch.setattr(HingeSVMs, "_solve", solve)
+    monkeypatch.setattr(hinge_svms, "NARROW", 0.0)  # LIBSVM solves all
+    HingeSVMs(kernel="precomputed").fit_path(rbf_kernel(X, gamma=1.0), Y, [1e3, 1e4, 1e5])
+    assert [j for C, j in solved if C == 1e3] == list(range(Y.shape[1]))
+    assert [one for one in solved if one[0] > 1e3] == [(1e4, 2), (1e5, 2)]
+
+
 def test_narrow_kernels_need_no_libsvm(data, monkeypatch):
     K = rbf_kernel(data.X, gamma=5.0)
-    monkeypatch.setattr(HingeSVMs, "fit", None)  # not called
+    monkeypatch.setattr(HingeSVMs, "_solve", None)  # not called
     models = HingeSVMs(kernel="precomputed").fit_path(K, data.Y, [0.1, 1.0, 10.0])
     assert [model.C for model in models] == [0.1, 1.0, 10.0]
 

@@ -75,14 +75,18 @@ class HingeSVMs(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = np.arange(2 if self._vector else Y.shape[1])
         X = np.ascontiguousarray(X, dtype=float)
         K = self._gram(X)
-        self.intercept_ = np.where(Y.any(axis=0), 1.0, -1.0)
-        self.dual_coef_, stopped = np.zeros(Y.shape), 0
-        for j in np.flatnonzero(Y.any(axis=0) & ~Y.all(axis=0)):
-            dual, b, done = self._solve(K, Y[:, j], self.C)
-            self.dual_coef_[:, j], self.intercept_[j] = dual, b
-            stopped += not done
-        self._finish(X, stopped)
+        self.intercept_, self.dual_coef_ = _constants(Y), np.zeros(Y.shape)
+        self._finish(X, self._solve_each(K, Y, np.flatnonzero(_varies(Y))))
         return self
+
+    def _solve_each(self, K: Floats, Y: Any, columns: Any) -> int:
+        """Solve the SVMs of some labels with LIBSVM; return how many stopped early."""
+        stopped = 0
+        for j in columns:
+            found = self._solve(K, Y[:, j], self.C)
+            self.dual_coef_[:, j], self.intercept_[j], done = found
+            stopped += not done
+        return stopped
 
     def fit_along(self, X: Any, t: Any, candidates: Sequence[dict[str, Any]]) -> list["HingeSVMs"]:
         """Fit one label for several C, from the smallest to the largest.
@@ -122,7 +126,8 @@ class HingeSVMs(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit_path(self, X: Any, y: Any, costs: Sequence[float] | np.ndarray) -> list["HingeSVMs"]:
         """Fit all labels for several C, from the smallest to the largest.
 
-        With a narrow kernel, nearly all samples are support vectors, and LIBSVM needs as many
+        A label none of whose dual coefficients is at its bound C keeps its solution for all larger
+        C. With a narrow kernel, nearly all samples are support vectors, and LIBSVM needs as many
         iterations as there are samples for each label. There the labels are solved at once by the
         alternating direction method of multipliers, and each C begins where the last one ended.
 
@@ -142,23 +147,25 @@ class HingeSVMs(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         X, Y = np.ascontiguousarray(X, dtype=float), np.asarray(y).astype(bool)
         K = self._gram(X)
-        together = None
-        if K.sum() <= NARROW * len(K) and np.diagonal(K).max(initial=0.0) <= 1 + 1e-9:
-            together = Together(K, Y, self.tol)
+        narrow = K.sum() <= NARROW * len(K) and np.diagonal(K).max(initial=0.0) <= 1 + 1e-9
+        together = Together(K, Y, self.tol) if narrow else None
         models: list[HingeSVMs] = []
-        free = False  # no dual coefficient of the last model is at its bound
+        intercept, dual = _constants(Y), np.zeros(Y.shape)
+        bounded = np.flatnonzero(_varies(Y))  # labels whose solution changes with C
         for C in costs:
             model = HingeSVMs(C, self.kernel, self.tol, self.max_iter)
-            if free:
-                model.__dict__.update({**models[-1].__dict__, "C": C})
-            elif together is None or C < LEAST_COST or not together.solve(C):
-                model.fit(X, Y)
-                together = together if C < LEAST_COST else None
+            model._vector, model.classes_ = False, np.arange(Y.shape[1])
+            model.intercept_, model.dual_coef_ = intercept.copy(), dual.copy()
+            stopped = 0
+            if together is not None and C >= LEAST_COST and together.solve(C, bounded):
+                model.dual_coef_[:, bounded], model.intercept_[bounded] = together.solution
+                at_bound = together.at_bound
             else:
-                model._vector, model.classes_ = False, np.arange(Y.shape[1])
-                model.dual_coef_, model.intercept_ = together.dual, together.intercept
-                model._finish(X, 0)
-            free = bool(np.abs(model.dual_coef_).max(initial=0.0) < INSIDE * C)
+                stopped = model._solve_each(K, Y, bounded)
+                at_bound = np.abs(model.dual_coef_[:, bounded]) >= INSIDE * C
+            model._finish(X, stopped)
+            intercept, dual = model.intercept_, model.dual_coef_
+            bounded = bounded[at_bound.any(axis=0)]
             models.append(model)
         return models
 
@@ -196,14 +203,24 @@ class HingeSVMs(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+def _varies(Y: Any) -> Any:
+    """Return which labels some samples have and some have not."""
+    return Y.any(axis=0) & ~Y.all(axis=0)
+
+
+def _constants(Y: Any) -> Floats:
+    """Return the intercepts of labels that all samples or none have: 1 or -1."""
+    return np.where(Y.any(axis=0), 1.0, -1.0)
+
+
 class Together:
-    """The SVMs of all labels on one kernel matrix, by the alternating direction method.
+    """The SVMs of many labels on one kernel matrix, by the alternating direction method.
 
         min_{f,b,g}  f'K^-1 f / 2 + C sum_i max(0, 1 - t_i g_i),   g = f + b
 
     With multipliers S, scaled by ``RHO``, f and b are a ridge regression of ``g - S`` on the
     kernel: one product with ``R = (K + I / RHO)^-1`` for all labels. Boyd et al. (2011) describe
-    the method.
+    the method. The multipliers at the bound of one C begin at the bound of the next.
 
     Parameters
     ----------
@@ -216,43 +233,47 @@ class Together:
 
     Attributes
     ----------
-    dual : ndarray of shape (n, m)
-        The dual coefficients of the last C.
-    intercept : ndarray of shape (m,)
-        The intercepts of the last C.
+    solution : tuple of ndarray
+        The dual coefficients (n, k) and the intercepts (k,) of the labels that were solved last.
+    at_bound : ndarray of shape (n, k), bool
+        Which of these dual coefficients are at their bound C.
     """
 
-    dual: Floats
-    intercept: Floats
+    solution: tuple[Floats, Floats]
+    at_bound: Any
 
     def __init__(self, K: Floats, Y: Floats, tol: float) -> None:
         self.T = np.where(Y, 1.0, -1.0)
-        self.constant = Y.all(axis=0) | ~Y.any(axis=0)
         self.tol = tol
         self.R = np.linalg.inv(K + np.eye(len(K)) / RHO)
         self.sums = self.R.sum(axis=0)
         self.G, self.S = np.zeros(self.T.shape), np.zeros(self.T.shape)
+        self.C = 0.0
 
-    def solve(self, C: float) -> bool:
-        """Solve for one C; return False if the iterations were not enough."""
+    def solve(self, C: float, columns: Any) -> bool:
+        """Solve some labels for one C; return False if the iterations were not enough."""
+        T, G, S = self.T[:, columns], self.G[:, columns], self.S[:, columns]
+        if self.C:
+            S = np.where(_at_bound(S, self.C), S * (C / self.C), S)
         total = self.sums.sum()
         for _ in range(MOST_ITERATIONS):
-            V = self.G - self.S
+            V = G - S
             A = self.R @ V
             b = A.sum(axis=0) / total
             A -= np.outer(self.sums, b)
             scores = V - A / RHO
-            margins = self.T * (scores + self.S)
-            new = self.T * np.maximum(margins, np.minimum(margins + C / RHO, 1.0))
-            change = max(np.abs(new - self.G).max(), np.abs(scores - new).max())
-            self.S += scores - new
-            self.G = new
+            margins = T * (scores + S)
+            new = T * np.maximum(margins, np.minimum(margins + C / RHO, 1.0))
+            change = max(np.abs(new - G).max(initial=0.0), np.abs(scores - new).max(initial=0.0))
+            S += scores - new
+            G = new
             if change <= self.tol:
-                self._store(A, b)
+                self.G[:, columns], self.S[:, columns], self.C = G, S, C
+                self.solution, self.at_bound = (A, b), _at_bound(S, C)
                 return True
         return False
 
-    def _store(self, A: Floats, b: Floats) -> None:
-        """Store the result; a label that all samples or none have is always 1 or -1."""
-        self.dual = np.where(self.constant, 0.0, A)
-        self.intercept = np.where(self.constant, self.T[0], b)
+
+def _at_bound(S: Floats, C: float) -> Any:
+    """Return which multipliers are at the bound, which the iterations reach exactly."""
+    return np.abs(S) * RHO >= INSIDE * C
