@@ -1,6 +1,7 @@
 """Scores of exported models in onnxruntime against those of the models, and naive sums."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -146,6 +147,23 @@ def test_blends_of_words(positive, data, tmp_path):
     X = sp.csr_array(np.where(positive > 0.7, np.round(3 * positive), 0.0))
     model = el.MultilabelBlend(["linear", "presence", "words"], weights="equal", cv=3)
     check_equal(model.fit(X[:100], data.Y[:100]), X[100:], tmp_path / "m.onnx")
+
+
+@pytest.mark.filterwarnings("ignore:X has no column names")
+def test_blends_that_scale_columns_and_fill_gaps(data, tmp_path):
+    X = np.where(data.X > 1, np.nan, data.X * [1.0, 1e3, *[1.0] * (data.X.shape[1] - 2)])
+    model = el.MultilabelBlend(["linear", "laplacian"], weights="equal", cv=3, random_state=0)
+    check_equal(model.fit(X[:100], data.Y[:100]), X[100:], tmp_path / "m.onnx")
+    frame = pd.DataFrame(X).assign(same=1.0)  # a column that is left out
+    model.fit(frame[:100], data.Y[:100])
+    check_equal(model, frame[100:].to_numpy(), tmp_path / "m.onnx")
+
+
+def test_a_blend_of_words_and_numbers_has_no_form(data, tmp_path):
+    frame = pd.DataFrame(data.X).assign(kind=np.where(data.X[:, 0] > 0, "high", "low"))
+    model = el.MultilabelBlend(["linear"], cv=3).fit(frame, data.Y)
+    with pytest.raises(ExportError, match="TablePreparation reads words or dates"):
+        el.export_onnx(model, tmp_path / "m.onnx")
 
 
 def test_a_member_without_a_form_is_named(data, tmp_path):

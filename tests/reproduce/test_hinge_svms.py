@@ -123,7 +123,7 @@ def test_labels_without_coefficients_at_the_bound_are_not_solved_again(data, mon
     solved = []
 
     def solve(self, K, t, C):
-        solved.append((C, int(np.flatnonzero((Y.T == t).all(axis=1))[0])))
+        solved.append((C, int(np.flatnonzero((t == Y.T).all(axis=1))[0])))
         return original(self, K, t, C)
 
     original = HingeSVMs._solve

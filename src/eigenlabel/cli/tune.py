@@ -168,6 +168,7 @@ def _make_model(arguments: argparse.Namespace, effort: str) -> Any:
         )
     return MultilabelBlend(
         "all" if effort == "best" else "auto",
+        prepare="none",  # --prepare has done it
         time_budget=arguments.time,
         threshold=threshold,
         cv=cv,

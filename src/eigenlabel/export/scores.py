@@ -237,10 +237,7 @@ def _presence(graph: Graph, model: Presence, X: Value) -> Value:
 def _blend(graph: Graph, model: MultilabelBlend, X: Value) -> Value:
     """Return ``b + sum_k w_k z_k`` of the calibrated log-odds of the members."""
     if hasattr(model, "preparation_"):
-        raise ExportError(
-            "the blend prepares texts and mixed columns itself, which ONNX cannot. Fit it to a "
-            "matrix of numbers: TablePreparation makes one."
-        )
+        X = transformed(graph, model.preparation_, X)
     points = model._points
     total = None
     for k, (name, member) in enumerate(model.members_.items(), start=1):

@@ -20,6 +20,7 @@ from eigenlabel.linalg.operators import is_sparse
 from eigenlabel.preprocessing.encoders import OneHotLevels, flag_missing
 from eigenlabel.preprocessing.groups import ColumnGroups
 from eigenlabel.preprocessing.preparation import to_dense
+from eigenlabel.preprocessing.table_preparation import TablePreparation
 
 MOST_SCALED = 50_000  # features up to which unknown transformers are tried
 ADVICE = (
@@ -175,8 +176,19 @@ def _meka(graph: Graph, step: MEKA, X: Value) -> Value:
     return Value(str(total), blocks[0].width)
 
 
+def _table(graph: Graph, step: TablePreparation, X: Value) -> Value:
+    columns = step.number_columns()
+    if columns is None:
+        raise ExportError(
+            "TablePreparation reads words or dates, which ONNX cannot. Prepare the table before, "
+            "and fit the model to the features that TablePreparation returns."
+        )
+    return transformed(graph, step._prepare, graph.columns(X, columns))
+
+
 MAKERS: dict[type, Callable[[Graph, Any, Value], Value]] = {
     Pipeline: _pipeline,
+    TablePreparation: _table,
     ColumnGroups: _groups,
     ColumnTransformer: _column_transformer,
     FunctionTransformer: _function,

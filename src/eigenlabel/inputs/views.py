@@ -254,9 +254,18 @@ class Layout:
         Raise ValueError if they have other views or other columns than the samples in fit.
         """
         if is_several(X):
-            views = _several(self._named(X), self.columns, least=0.0)
+            X = X if self.columns is not None else self.arrange(X)
+            views = _several(X, self.columns, least=0.0)
         else:
             views = _one(estimator, X, self.columns, reset=False)
+        return _split(views, self.names, self.pairs, self.sparse_pairs)
+
+    def arrange(self, X: Any) -> Views:
+        """Return several tables in the order of fit, with None for those that are missing.
+
+        Raise ValueError if they have other views or other columns than the samples in fit.
+        """
+        views = Views(self._named(X))
         strange = sorted(set(views.names) - set(self.names))
         if strange:
             raise ValueError(
@@ -265,7 +274,9 @@ class Layout:
         for name, table in views._tables.items():
             if table is not None:
                 check_names(f"View {name!r}", views._columns[name], self.column_names[name])
-        return _split(views, self.names, self.pairs, self.sparse_pairs)
+        views._tables = {name: views._tables.get(name) for name in self.names}
+        views._columns = {name: views._columns.get(name) for name in self.names}
+        return views
 
     def _named(self, X: Any) -> Any:
         """Return a sequence of tables as a mapping from the names of the views in fit."""
@@ -325,6 +336,12 @@ def read_views(
     dtype: np.dtype[Any] = np.dtype(np.float32 if single else np.float64)
     layout = Layout(columns, views.names, views._columns, pairs, sparse_pairs, len(views), dtype)
     return parts, layout
+
+
+def layout_of(views: Views) -> Layout:
+    """Return the layout of several tables of features, for :meth:`Layout.arrange`."""
+    dtype: np.dtype[Any] = np.dtype(np.float64)
+    return Layout(None, views.names, views._columns, (), False, len(views), dtype)
 
 
 def _split(

@@ -140,7 +140,7 @@ def make_preparation(
             return _prepare_made(group, X[:, columns], least)
         if group != FEATURES:
             return _prepare_counts(kind, sublinear=True)
-        counts = kind != "auto" or _counts(X[:, columns])
+        counts = kind != "auto" or is_counts(X[:, columns])
         return _prepare_counts(kind if counts else "none")
 
     if len(found) == 1 and VALUES not in found:
@@ -271,7 +271,7 @@ def _compact(columns: np.ndarray) -> Any:
     return slice(start, stop) if stop - start == len(columns) else columns
 
 
-def _counts(X: Matrix) -> bool:
+def is_counts(X: Matrix) -> bool:
     """Return True if all stored values of a sparse X are non-negative whole numbers."""
     return bool((X.data >= 0).all() and (X.data == np.round(X.data)).all())
 

@@ -26,7 +26,7 @@ from eigenlabel.inputs.parameters import (
 )
 from eigenlabel.inputs.sklearn_private import feature_names
 from eigenlabel.inputs.warning import warn
-from eigenlabel.linalg._types import Matrix
+from eigenlabel.linalg._types import Ints, Matrix
 from eigenlabel.linalg.machine import memory_limit
 from eigenlabel.linalg.operators import is_sparse
 from eigenlabel.preprocessing.column_kinds import (
@@ -245,6 +245,21 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         layout = self._layout.describe(names)["feature_names"]
         return np.asarray(self._prepare.get_feature_names_out(layout), dtype=object)
 
+    def number_columns(self) -> Ints | None:
+        """Return the positions of the columns that are used, or None if some are not numbers.
+
+        Returns
+        -------
+        columns : array of int or None
+            The positions.
+        """
+        check_is_fitted(self)
+        if self._layout is None:
+            return np.arange(self.n_features_in_)
+        if not {self.kinds_[name] for name in self._layout.used} <= {"number", "boolean"}:
+            return None
+        return np.array([self._names.index(name) for name in self._layout.columns])
+
     def read_texts(self, X: Any) -> dict[str, tuple[list[str], dict[str, str]]]:
         """Return the texts of samples, and the words that are features.
 
@@ -286,6 +301,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         with _named_as_here():
             if samples.table is None and not columns:
                 layout, matrix = None, samples.as_matrix()
+                if not is_sparse(matrix) and np.isnan(matrix).all():
+                    raise ValueError("X has no value: all numbers are NaN.")
             else:
                 table = samples.as_table()
                 settings = self._settings(columns, samples.texts, table.height)

@@ -217,7 +217,7 @@ def minimise(
         w = w.halfway(best)
         scores = samples.scores(w)
         coefficients, loss = find(scores)
-        value = w.vector @ w.image / (2 * C) + max(0.0, loss - scores @ coefficients)
+        value = float(w.vector @ w.image) / (2 * C) + max(0.0, float(loss - scores @ coefficients))
         if value < lowest:
             best, lowest = w, value
         planes.add(samples.combine(coefficients), loss)

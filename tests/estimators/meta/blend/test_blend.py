@@ -129,7 +129,8 @@ def test_a_frame_reaches_the_classifiers_of_the_user(data):
             assert list(X.columns) == list(frame.columns)
             return super().fit(X, y)
 
-    model = MultilabelBlend(["linear", ("named", Named())], weights="equal").fit(frame, data.Y)
+    members = ["linear", ("named", Named())]
+    model = MultilabelBlend(members, prepare="none", weights="equal").fit(frame, data.Y)
     assert model.members_["named"].feature_names_in_.tolist() == list(frame.columns)
     np.testing.assert_array_equal(model.feature_names_in_, frame.columns)
     plain = MultilabelBlend(["linear", ("ridge", RidgeClassifier())], weights="equal")
@@ -189,11 +190,13 @@ def test_texts_and_label_sets():
 def test_polars_frames(data):
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(data.X, schema=[f"f{k}" for k in range(8)])
-    model = MultilabelBlend(["linear", ("ridge", RidgeClassifier())]).fit(frame, data.Y)
-    plain = MultilabelBlend(["linear", ("ridge", RidgeClassifier())]).fit(data.X, data.Y)
-    np.testing.assert_allclose(
-        model.decision_function(frame), plain.decision_function(data.X), atol=1e-10
-    )
+    members = ["linear", ("ridge", RidgeClassifier())]
+    for prepare, same in (("none", data.X), ("auto", frame.to_pandas())):
+        model = MultilabelBlend(members, prepare=prepare).fit(frame, data.Y)
+        plain = MultilabelBlend(members, prepare=prepare).fit(same, data.Y)
+        np.testing.assert_allclose(
+            model.decision_function(frame), plain.decision_function(same), atol=1e-10
+        )
 
 
 def test_sparse_samples_and_labels(data):
@@ -378,7 +381,7 @@ def test_a_member_that_fails_is_in_the_leaderboard(data):
 def test_a_failed_fit_leaves_the_blend_as_it_was(data):
     model = MultilabelBlend(QUICK).fit(data.X, data.Y)
     before = dict(vars(model))
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match="X has no value: all numbers are NaN"):
         model.fit(np.full(data.X.shape, np.nan), data.Y)
     assert vars(model) == before
 
@@ -455,3 +458,20 @@ def test_requests_of_members_are_routed(data, rng):
 def test_seeds_determine_everything(data):
     one, two = (MultilabelBlend(random_state=3).fit(data.X, data.Y) for _ in range(2))
     np.testing.assert_array_equal(one.decision_function(data.X), two.decision_function(data.X))
+
+
+@pytest.mark.parametrize("members", [["linear", "views"], ["linear"]])
+def test_views_and_their_columns_are_found_by_name(data, members):
+    first = pd.DataFrame(data.X[:, :4], columns=list("pqrs"))
+    second = pd.DataFrame(data.X[:, 4:], columns=list("tuvw"))
+    model = MultilabelBlend(members, weights="equal").fit(Views({"a": first, "b": second}), data.Y)
+    expected = model.decision_function({"a": first, "b": second})
+    other = Views({"b": second, "a": first})
+    np.testing.assert_allclose(model.decision_function(other), expected, rtol=1e-10)
+    np.testing.assert_allclose(model.decision_function([first, second]), expected, rtol=1e-10)
+    with pytest.raises(ValueError, match="View 'c' was not there in fit"):
+        model.predict(Views({"a": first, "c": second}))
+    with pytest.raises(ValueError, match="View 'b'"):
+        model.predict(Views({"a": first, "b": second[second.columns[::-1]]}))
+    with pytest.raises(ValueError, match="list of 1 views"):
+        model.predict([first])

@@ -12,7 +12,7 @@ from eigenlabel.persistence import load_model, save_model
 from eigenlabel.preprocessing import TablePreparation
 
 QUICK = ["linear", "neighbours"]
-NUMBERS = {"a": [1.0, 2.0, 3.0], "b": [1, 0, 1], "c": [True, False, True]}
+COUNTS = {"a": [1.0, 0.0, 2.0], "b": [0, 0, 1], "c": [True, False, False]}
 
 
 @pytest.mark.parametrize("library", [pd, pl])
@@ -20,13 +20,14 @@ NUMBERS = {"a": [1.0, 2.0, 3.0], "b": [1, 0, 1], "c": [True, False, True]}
     ("changed", "expected"),
     [
         ({}, False),
+        ({"a": [1.0, 3.0, 2.0]}, True),
         ({"a": ["x", "y", "x"]}, True),
         ({"a": [1.0, None, 2.0]}, True),
         ({"a": [1.0, float("nan"), 2.0]}, True),
     ],
 )
-def test_frames_are_prepared_unless_they_are_complete_numbers(library, changed, expected):
-    assert needs_preparation(library.DataFrame({**NUMBERS, **changed})) is expected
+def test_frames_are_prepared_unless_most_numbers_are_zero(library, changed, expected):
+    assert needs_preparation(library.DataFrame({**COUNTS, **changed})) is expected
 
 
 @pytest.mark.parametrize("form", [list, tuple, pd.Series, pl.Series, np.array])
@@ -35,9 +36,72 @@ def test_texts_are_prepared(form):
     assert not needs_preparation(form([1.0, 2.0]))
 
 
-@pytest.mark.parametrize("X", [np.eye(3), np.eye(3).tolist(), sp.eye_array(3).tocsr(), np.ones(3)])
-def test_matrices_are_not_prepared(X):
+PLAIN = np.random.default_rng(0).standard_normal((20, 3))
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        PLAIN,
+        PLAIN.tolist(),
+        PLAIN * [1.0, 5.0, 0.001],  # a column that hardly counts does no harm
+        PLAIN > 0,
+        np.ones((20, 3)),
+        np.ones(3),
+        np.eye(9) * 100.0 ** np.arange(9),  # most numbers are zero
+        sp.csr_array(PLAIN),
+        sp.eye_array(3).tocsr(),  # zeros and ones are not counts of words
+    ],
+)
+def test_matrices_that_all_members_can_read_are_not_prepared(X):
     assert not needs_preparation(X)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        PLAIN * [1.0, 1.0, 30.0],
+        (PLAIN * [1.0, 1.0, 30.0]).round().astype(int) + 1,
+        np.where(PLAIN > 1, np.nan, PLAIN),
+        PLAIN.astype(object),
+        [["a", 1.0], ["b", 2.0]],
+        sp.csr_array([[0, 2], [1, 0]]),
+    ],
+)
+def test_other_matrices_are_prepared(X):
+    assert needs_preparation(X)
+
+
+def test_the_scale_of_columns_does_not_matter(table):
+    X = np.random.default_rng(1).standard_normal((120, 4))
+    scale = [1.0, 1.0, 1e3, 1.0]
+    expected = MultilabelBlend(["linear"]).fit(X / X.std(axis=0), table[1])
+    found = MultilabelBlend(["linear"]).fit(X / X.std(axis=0) * scale, table[1])
+    assert found.preparation_.n_features_in_ == 4
+    np.testing.assert_allclose(found.predict_proba(X * scale), expected.predict_proba(X), rtol=1e-6)
+    raw = MultilabelBlend(["linear"], prepare="none").fit(X * scale, table[1])
+    assert not hasattr(raw, "preparation_")
+
+
+def test_missing_numbers_are_filled_in(table):
+    X = np.random.default_rng(1).standard_normal((120, 4))
+    gaps = np.where(X > 1.5, np.nan, X)
+    model = MultilabelBlend(QUICK, random_state=0).fit(gaps, table[1])
+    assert np.isfinite(model.predict_proba(np.full((2, 4), np.nan))).all()
+    complete = MultilabelBlend(QUICK, random_state=0).fit(X, table[1])
+    with pytest.raises(ValueError, match="X contains NaN, but X in fit was complete"):
+        complete.predict(gaps)
+
+
+def test_columns_of_a_frame_of_numbers_are_found_by_name(table):
+    X = np.random.default_rng(1).standard_normal((120, 3))
+    for names in (["a", "b", "c"], [0, 1, 2]):
+        frame = pd.DataFrame(X, columns=names)
+        model = MultilabelBlend(QUICK, random_state=0).fit(frame, table[1])
+        expected = model.predict_proba(frame)
+        other = frame[names[::-1]].assign(further="word")
+        np.testing.assert_allclose(model.predict_proba(other), expected, rtol=1e-8)
+        assert np.isfinite(model.predict_proba(frame.mask(frame > 1))).all()
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,11 @@ from eigenlabel.estimators.meta.blend.members import (
     reads_views,
     split_stages,
 )
-from eigenlabel.estimators.meta.blend.preparing import needs_preparation, reads_tables
+from eigenlabel.estimators.meta.blend.preparing import (
+    check_complete,
+    needs_preparation,
+    reads_tables,
+)
 from eigenlabel.estimators.meta.blend.stages import Stages, blend_stages, read_stages
 from eigenlabel.estimators.meta.blend.task import BlendTask, join_views, without_empty_classes
 from eigenlabel.inputs.data import check_data
@@ -58,7 +62,7 @@ from eigenlabel.inputs.sklearn_private import (
     take_rows,
     take_samples,
 )
-from eigenlabel.inputs.views import Views, indexable, is_several
+from eigenlabel.inputs.views import Layout, Views, indexable, is_several, layout_of
 from eigenlabel.labels.checks import blank, check_observed
 from eigenlabel.labels.codec import LabelCodec
 from eigenlabel.linalg._types import Floats, Ints
@@ -116,6 +120,9 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         fitted to each label. "auto" are the default members, "all" are all names of the table that
         suit the form of X. A member that fails is left out, with a warning, and the leaderboard
         states the reason.
+    prepare : {"auto", "none"}, default="auto"
+        Whether X is prepared by :class:`eigenlabel.preprocessing.TablePreparation` where members
+        need it, see the notes. "none" passes X to the members as it is.
     weights : {"by_label", "shared", "equal"}, default="by_label"
         The weights of members: for each label, drawn to those that all labels share; the same for
         all labels; or equal ones. More than 1,000 labels, and the classes of a vector, always share
@@ -158,8 +165,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
     member_calibrations_ : dict of str to Calibration
         The calibrations of the members.
     preparation_ : TablePreparation
-        The preparation of X. Only if X is texts, or a frame with other columns than complete
-        numbers.
+        The preparation of X. Only if X was prepared.
     leaderboard_ : Leaderboard
         The held-out figures and the seconds of the blend and of every member, also of those that
         were dropped, failed, or were not fitted, with the reason, and what each member adds: the
@@ -180,9 +186,11 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
 
     Notes
     -----
-    Texts and frames with categories, dates, texts or missing values are prepared by
-    :class:`eigenlabel.preprocessing.TablePreparation`. Classifiers of the user get the prepared
-    features, but pipelines get X as it is.
+    These forms of X are prepared by :class:`eigenlabel.preprocessing.TablePreparation`: texts;
+    frames, unless they are complete numbers most of which are zero; arrays with words or missing
+    values; arrays with a column of more than ten times the median spread, unless most numbers are
+    zero; and sparse counts of words. Classifiers of the user get the prepared features, but
+    pipelines get X as it is.
 
     Labels that are not observed (NaN in a label matrix) count neither in members nor in weights,
     thresholds or figures; classifiers of the user that do not know missing labels are fitted to
@@ -203,6 +211,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
 
     _parameters: ClassVar[Parameters] = {
         "members": CheckedBy("check_members"),
+        "prepare": Choice("auto", "none"),
         "weights": Choice("shared", "by_label", "equal"),
         "time_budget": Maybe(POSITIVE),
         "threshold": CheckedBy("get_rule"),
@@ -218,6 +227,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         self,
         members: Any = "auto",
         *,
+        prepare: str = "auto",
         weights: str = "by_label",
         time_budget: float | None = None,
         threshold: str | Rule = "mixed",
@@ -228,6 +238,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         calibration: str | None = "auto",
     ) -> None:
         self.members = members
+        self.prepare = prepare
         self.weights = weights
         self.time_budget = time_budget
         self.threshold = threshold
@@ -391,9 +402,9 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         return self
 
     def _prepare(self, X: Any) -> Any:
-        """Return the features of texts and mixed columns; other samples stay as they are."""
+        """Return the features of samples that need preparation, and other samples as they are."""
         self.__dict__.pop("preparation_", None)
-        if is_several(X) or not needs_preparation(X):
+        if self.prepare == "none" or is_several(X) or not needs_preparation(X):
             return X
         self.preparation_ = TablePreparation()
         return self.preparation_.fit_transform(X)
@@ -409,6 +420,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
 
     def _check_training(self, X: Any, y: Any, sample_weight: Any) -> Training:
         """Return the checked data; several tables are checked by their members."""
+        self._layout: Layout | None = None
         if not is_several(X):
             return without_empty_classes(check_training(self, X, y, sample_weight), y)
         views = Views(X)
@@ -419,6 +431,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
             check_observed(observed, weights)
         self.__dict__.pop("feature_names_in_", None)
         self.n_features_in_ = views.shape[1]
+        self._layout = layout_of(views)
         return Training(views, Y, codec, weights, observed)
 
     def _make_task(
@@ -509,13 +522,16 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
 
     def _first_log_odds(self, X: Any) -> Iterator[Floats]:
         """Yield the calibrated log-odds (n, m) of each member that reads X."""
-        several = is_several(X)
         passed = X
         if hasattr(self, "preparation_"):
             matrix = given = self.preparation_.transform(X)
+        elif self._layout is not None and is_several(X):
+            given = passed = self._layout.arrange(X)
+            matrix = join_views(given)
         else:
-            matrix = join_views(Views(X)) if several else check_data(self, X, reset=False)
-            given = passed = indexable(X) if hasattr(X, "columns") or several else matrix
+            check_complete(X)
+            matrix = check_data(self, X, reset=False)
+            given = passed = indexable(X) if hasattr(X, "columns") else matrix
         for name in list(self.members_)[: self._n_first]:
             member = self.members_[name]
             part = given if name in self._given or reads_views(member) else matrix
