@@ -78,7 +78,7 @@ def test_one_label_is_enough(estimator, data):
 def test_one_sample_is_enough_without_folds():
     model = SharedSubspaceClassifier().fit([[1.0, 2.0]], [[1, 0]])
     np.testing.assert_array_equal(model.predict([[5.0, 5.0]]), [[1, 0]])
-    with pytest.raises(ValueError, match="n_splits=5 needs at least 5 samples, got 1"):
+    with pytest.raises(ValueError, match="5 folds need at least 5 samples, got 1"):
         SharedSubspaceClassifierCV().fit([[1.0, 2.0]], [[1, 0]])
 
 

@@ -22,6 +22,7 @@ from forms import dense
 
 WORDS = ["battery", "screen", "price", "slow", "quick", "broken", "support", "shipping"]
 pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
 
 
 def survey(n, seed=0):
@@ -356,3 +357,39 @@ def test_the_command_line_learns_written_dates(tmp_path):
     words = ["fit", path, "--labels", "late", "-o", tmp_path / "m.skops"]
     assert main(list(map(str, words))) == 0
     assert load_model(tmp_path / "m.skops").column_types == {"when": "date"}
+
+
+def test_durations_are_seconds():
+    frame = pd.DataFrame({"took": pd.to_timedelta([1, 2, None, 4], "h"), "n": range(4)})
+    seconds = frame.assign(took=frame["took"].dt.total_seconds())
+    expected = TablePreparation().fit_transform(seconds)
+    for same in (frame, pl.from_pandas(frame)):
+        np.testing.assert_allclose(TablePreparation().fit_transform(same), expected)
+
+
+def test_sparse_columns_of_pandas():
+    frame = pd.DataFrame({"kind": list("abca"), "n": [1.0, 2, 3, 4]})
+    dummies = pd.get_dummies(frame, sparse=True, dtype=float)
+    dense = pd.get_dummies(frame, dtype=float)
+    found = TablePreparation().fit_transform(dummies)
+    np.testing.assert_array_equal(found, TablePreparation().fit_transform(dense))
+
+
+def test_sparse_features_have_indices_that_compiled_classifiers_accept():
+    frame = pd.DataFrame({"text": [f"word{i} and more" for i in range(60)], "n": range(60)})
+    found = TablePreparation().fit_transform(frame)
+    assert (found.indices.dtype, found.indptr.dtype) == (np.int32, np.int32)
+
+
+def test_decimal_commas_are_not_thousands():
+    frame = pd.DataFrame({"k": ["0,125", "2", "0,500", "1"] * 5, "n": range(20)})
+    assert TablePreparation().fit(frame).kinds_["k"] == "category"
+    frame["k"] = ["1,125", "2", "500", "1"] * 5
+    assert TablePreparation().fit(frame).kinds_["k"] == "number"
+
+
+def test_a_category_without_a_known_value_raises_a_warning():
+    frame = pd.DataFrame({"zip": ["01234", "04567"] * 5, "n": range(10)})
+    prepare = TablePreparation().fit(frame)
+    with pytest.warns(UserWarning, match="No value of column 'zip', such as '1234', is one that"):
+        prepare.transform(frame.assign(zip=frame["zip"].astype(int)))

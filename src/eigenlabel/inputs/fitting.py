@@ -1,10 +1,12 @@
 """Methods that change all of an estimator or nothing, and methods that not every model has."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import wraps
 from types import MethodType
 from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
+from sklearn import config_context
 from sklearn.base import TransformerMixin as SklearnTransformerMixin
 
 from eigenlabel.linalg.threads import idle_threads
@@ -36,6 +38,11 @@ def all_or_nothing(method: Method) -> Method:
         return self if result is twin else result
 
     return cast(Method, changed)
+
+
+def plain_arrays() -> AbstractContextManager[None]:
+    """Let transformers inside of an estimator return arrays, whatever users set for their own."""
+    return cast(AbstractContextManager[None], config_context(transform_output="default"))
 
 
 class TransformerMixin(SklearnTransformerMixin):  # type: ignore[misc]

@@ -228,8 +228,10 @@ class Jobs:
     """A number of parallel jobs, or None; joblib counts negative numbers from the cores."""
 
     def check(self, name: str, value: Any) -> None:
-        """Raise an error unless the value is None or an integer of a plausible size."""
+        """Raise an error unless the value is None or an integer of a plausible size, not zero."""
         Maybe(Integer(-MOST_JOBS, MOST_JOBS)).check(name, value)
+        if value == 0:
+            raise ParameterValueError(name, "must not be 0: pass 1, or -1 for all cores.")
 
 
 @dataclass(frozen=True)

@@ -261,7 +261,7 @@ class MultilabelStratifiedKFold(_LabelSplitter, BaseCrossValidator):  # type: ig
         Y, groups = self._labels(X, y, groups)
         n, k = len(Y), self.n_splits
         if n < k:
-            raise ValueError(f"n_splits={k} needs at least {k} samples, got {n}.")
+            raise ValueError(f"{k} folds need at least {k} samples, got {n}: choose fewer folds.")
         rng = check_random_state(self.random_state) if self.shuffle else None
         if groups is None:
             sizes = np.full(k, n // k) + (np.arange(k) < n % k)

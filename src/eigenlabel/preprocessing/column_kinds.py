@@ -21,6 +21,7 @@ from eigenlabel.datasets.tables.columns import (
 from eigenlabel.datasets.tables.features import known_column, new_column
 from eigenlabel.datasets.tables.frames import FrameTable
 from eigenlabel.datasets.tables.texts import count_words, holds_text
+from eigenlabel.inputs.warning import warn
 from eigenlabel.linalg._types import Matrix
 from eigenlabel.preprocessing.sample_forms import infinite
 
@@ -28,7 +29,7 @@ KINDS = ("number", "boolean", "category", "date", "text", "drop")
 # Numbers with a sign of money or per cent, and with commas between thousands.
 WRITTEN = re.compile(
     r"(?P<minus>-?)(?P<before>[$€£¥%]?) ?"
-    r"(?P<digits>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)"
+    r"(?P<digits>(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?)"
     r" ?(?P<after>[$€£¥%]?)",
     re.ASCII,
 )
@@ -271,6 +272,12 @@ def _read_column(table: RawTable, name: str, layout: TableLayout) -> np.ndarray:
         words = _spelled(table, name)
         position = {value: float(k) for k, value in enumerate(layout.categories[name])}
         places = np.array([*(position.get(value, np.nan) for value in words.values), np.nan])
+        if len(words.values) > 1 and np.isnan(places).all():  # one value may just be new
+            warn(
+                f"No value of column {name!r}, such as {words.values[0]!r}, is one that fit saw, "
+                f"such as {layout.categories[name][0]!r}: the column says nothing about these "
+                "samples. Read it in the same way as for fit."
+            )
         return np.asarray(places[words.codes])
     written = _written_numbers(table.column(name)) if layout.kinds[name] == "number" else None
     if written is not None:

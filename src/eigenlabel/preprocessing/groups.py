@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from eigenlabel.inputs.data import check_sparse
-from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
+from eigenlabel.inputs.data import canonical, check_sparse
+from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing, plain_arrays
 from eigenlabel.inputs.sklearn_private import feature_names
 from eigenlabel.linalg._types import Matrix
 from eigenlabel.linalg.operators import is_sparse
@@ -86,10 +86,11 @@ class ColumnGroups(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         X = self._check(X, reset=True)
         transformers = [clone(transformer) for _, transformer, _ in self.groups]
-        parts = [
-            transformer.fit_transform(X[:, columns], y)
-            for transformer, (_, _, columns) in zip(transformers, self.groups, strict=True)
-        ]
+        with plain_arrays():
+            parts = [
+                transformer.fit_transform(X[:, columns], y)
+                for transformer, (_, _, columns) in zip(transformers, self.groups, strict=True)
+            ]
         self.transformers_ = transformers
         return _side_by_side(parts)
 
@@ -109,7 +110,9 @@ class ColumnGroups(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = self._check(X, reset=False)
         fitted = zip(self.transformers_, self.groups, strict=True)
-        return _side_by_side([t.transform(X[:, columns]) for t, (_, _, columns) in fitted])
+        with plain_arrays():
+            parts = [t.transform(X[:, columns]) for t, (_, _, columns) in fitted]
+        return _side_by_side(parts)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the prepared columns.
@@ -159,7 +162,7 @@ class ColumnGroups(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def _side_by_side(parts: list[Matrix]) -> Matrix:
     if any(map(is_sparse, parts)):
-        return sp.csr_array(sp.hstack(parts, format="csr"))
+        return canonical(sp.csr_array(sp.hstack(parts, format="csr")))
     return np.hstack(parts)
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenlabel.datasets.files.errors import DataError, show, unknown
 from eigenlabel.datasets.tables.columns import RawTable
 from eigenlabel.inputs.data import check_largest
-from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing
+from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing, plain_arrays
 from eigenlabel.inputs.messages import Message, Parameter
 from eigenlabel.inputs.parameters import (
     COUNT,
@@ -57,7 +57,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     "category"  categorical type, or words that    one column of 0 and 1 for each value
                 occur again
     "date"      dates, also written as words       days since 1970 and year, standardised; columns
-                                                   of 0 and 1 for month, weekday and hour
+                                                   of 0 and 1 for month, weekday and hour; times
+                                                   with a zone in UTC
     "text"      words that mostly differ, with     tf-idf of words and pairs of words, rows of
                 several in a cell                  length 1
     "drop"      one value, or a different word     none
@@ -319,7 +320,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._wide = layout is not None and sum(map(len, layout.categories.values())) > WIDE
         limits = {"min_frequency": self.min_frequency, "max_levels": self.max_levels}
         matrix = self._stored(matrix)
-        self._prepare = make_preparation("auto", matrix, **described, **limits).fit(matrix)
+        with plain_arrays():
+            self._prepare = make_preparation("auto", matrix, **described, **limits).fit(matrix)
         return matrix
 
     def _settings(self, columns: Mapping[str, str], texts: bool, n: int) -> Settings:
@@ -335,7 +337,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _prepared(self, matrix: Matrix) -> Matrix:
         """Return the features of samples that are read as numbers."""
         check_largest(matrix, least=0.0)
-        found = self._prepare.transform(self._stored(matrix))
+        with plain_arrays():
+            found = self._prepare.transform(self._stored(matrix))
         if self.sparse_output == "auto":
             return found
         if not self.sparse_output and is_sparse(found):

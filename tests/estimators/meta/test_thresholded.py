@@ -361,7 +361,7 @@ def test_folds_are_checked_alike_for_vectors_and_matrices(vector, data):
     X, y = data.X[:40], data.Y[:40, 0] if vector else data.Y[:40]
     rows = np.arange(40)
     model = ThresholdedClassifier(RidgeClassifier())
-    with pytest.raises(ValueError, match="needs at least 5 samples, got 4"):
+    with pytest.raises(ValueError, match="5 folds need at least 5 samples, got 4"):
         model.fit(X[:4], y[:4])
     with pytest.raises(ValueError, match=r"leaves sample 30 .* cover all samples"):
         model.set_params(cv=[(rows[20:], rows[:20]), (rows[:20], rows[20:30])]).fit(X, y)

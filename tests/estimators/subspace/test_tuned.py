@@ -247,7 +247,7 @@ def test_frames_and_sparse_labels_have_the_same_scores(data):
         ({"n_components": []}, ValueError, "n_components is empty"),
         ({"n_components": 1.5}, TypeError, "n_components must be an integer"),
         ({"cv": 1}, ValueError, "cv must be an integer >= 2, got 1"),
-        ({"cv": 91}, ValueError, "needs at least 91 samples, got 90"),
+        ({"cv": 91}, ValueError, "91 folds need at least 91 samples, got 90"),
         ({"cv": [([], [1])]}, ValueError, "split without training samples"),
         ({"cv": []}, ValueError, "cv is empty"),
         ({"scoring": "f1"}, ValueError, "binary"),

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import Bunch, get_tags
 
+from eigenlabel.inputs.fitting import plain_arrays
 from eigenlabel.inputs.parameters import check_choice, check_number
 from eigenlabel.inputs.progress import tuning
 from eigenlabel.inputs.sklearn_private import take_rows
@@ -54,7 +55,8 @@ def fit_projection(projection: Any, X: Any, y: Any, params: dict[str, Any]) -> A
 
 def embed(projection: Any, X: Any) -> Floats:
     """Project samples; without any direction, all samples are projected to one point."""
-    Z = projection.transform(X)
+    with plain_arrays():
+        Z = projection.transform(X)
     return Z if Z.shape[1] else np.zeros((len(Z), 1))
 
 

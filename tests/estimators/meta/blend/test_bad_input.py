@@ -5,7 +5,11 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import f1_score
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 
 from eigenlabel import MultilabelBlend
 from eigenlabel.datasets import make_shared_subspace
@@ -156,3 +160,52 @@ def test_a_column_of_strings_with_several_labels_is_reported(data):
     y = np.array(["a;b", "a", "b"])[np.arange(60) % 3]
     with pytest.warns(UserWarning, match=r"'a;b' look like several labels"):
         fit(data.X, y, members=["linear"])
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+def test_the_output_of_transformers_is_the_matter_of_users(data, output):
+    words = np.array(["red apple", "green car"])[data.Y[:, 0]]
+    frame = mixed(60, pd).assign(words=words)
+    for X in (frame, data.X, list(words), sp.csr_array(np.round(np.maximum(data.X, 0) * 3))):
+        expected = fit(X, data.Y).predict_proba(X)
+        with config_context(transform_output=output):
+            model = fit(X, data.Y)
+            np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-8)
+        assert "failed" not in str(model.leaderboard_)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
+        ({"members": [("r", Ridge())]}, TypeError, "must be a classifier, got Ridge"),
+        ({"members": [("cv", LogisticRegression())]}, ValueError, "'cv' is a parameter"),
+    ],
+)
+def test_parameters_that_cannot_work_are_named(data, parameters, error, message):
+    with pytest.raises(error, match=message):
+        MultilabelBlend(**parameters).fit(data.X, data.Y)
+
+
+@pytest.mark.parametrize(("n", "message"), [(1, "at least 2 samples"), (3, "choose fewer folds")])
+def test_too_few_samples(data, n, message):
+    with pytest.raises(ValueError, match=message):
+        MultilabelBlend().fit(data.X[:n], data.Y[:n])
+
+
+def test_samples_in_no_test_part_have_no_held_out_scores(data):
+    test = np.arange(40, 60)
+    model = MultilabelBlend(["linear", "forest", "sets"], cv=[(np.arange(40), test)])
+    model.set_params(random_state=0).fit(data.X, data.Y)
+    assert np.isnan(model.oof_scores_).all(axis=1).tolist() == [True] * 40 + [False] * 20
+    rows = {row["name"]: row for row in model.leaderboard_}
+    assert "held-out scores of all samples" in rows["sets"]["status"]
+    found = model._rule.decide(model.oof_scores_[test], model.thresholds_)
+    expected = f1_score(data.Y[test], found, average="micro")
+    assert rows["blend"]["f1_micro"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("wrap", [ClassifierChain, MultiOutputClassifier])
+def test_classifiers_that_accept_only_label_matrices(data, wrap):
+    model = MultilabelBlend([("own", wrap(LogisticRegression()))]).fit(data.X, data.Y)
+    assert isinstance(model.members_["own"], wrap)

@@ -128,14 +128,14 @@ def test_progress_on_request(capsys):
     assert shown.out == ""
 
 
-def test_scores_of_a_wrong_shape_are_a_failure():
+def test_scores_that_are_all_nan_are_a_failure():
     class Odd(RidgeClassifier):
         def decision_function(self, X):
             return np.full((len(X), 4), np.nan)
 
     with pytest.warns(UserWarning, match="Member 'odd'"):
         entries = fit_all([Candidate("odd", None, Odd()), RIDGE], make_task())
-    assert "must be numbers of shape" in entries[0].reason
+    assert "its held-out scores are all NaN" in entries[0].reason
 
 
 class Clock:

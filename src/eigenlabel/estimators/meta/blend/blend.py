@@ -13,7 +13,6 @@ from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, has_fit_parameter
 
 from eigenlabel.estimators.base import CALIBRATION, RuleClassifier, Training, check_training
-from eigenlabel.estimators.heldout_by_refitting import check_enough
 from eigenlabel.estimators.meta.blend.blending import (
     added_by,
     blend_logits,
@@ -44,7 +43,7 @@ from eigenlabel.estimators.meta.blend.preparing import (
 from eigenlabel.estimators.meta.blend.stages import Stages, blend_stages, read_stages
 from eigenlabel.estimators.meta.blend.task import BlendTask, join_views, without_empty_classes
 from eigenlabel.inputs.data import check_data
-from eigenlabel.inputs.fitting import all_or_nothing
+from eigenlabel.inputs.fitting import all_or_nothing, plain_arrays
 from eigenlabel.inputs.parameters import (
     POSITIVE,
     CheckedBy,
@@ -257,6 +256,12 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         pairs = [one for one in self.members if isinstance(one, tuple) and len(one) == 2]
         return [(name, one) for name, one in pairs if hasattr(one, "get_params")]
 
+    def _check_names(self) -> None:
+        """Raise ValueError if a classifier has the name of a parameter, which would hide it."""
+        hidden = next((n for n, _ in self._pairs() if n in self._get_param_names()), None)
+        if hidden is not None:
+            raise ValueError(f"{hidden!r} is a parameter of the blend: call the member otherwise.")
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, and those of the classifiers in ``members``.
 
@@ -376,6 +381,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         """
         check_parameters(self)
         check_members(self.members)
+        self._check_names()
         rule, budget = get_rule(self.threshold), Budget(self.time_budget)
         check_size(getattr(y, "shape", ()))  # before a sparse y becomes dense
         split, routed = self._route({"sample_weight": sample_weight, "groups": groups, **params})
@@ -407,7 +413,8 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         if self.prepare == "none" or is_several(X) or not needs_preparation(X):
             return X
         self.preparation_ = TablePreparation()
-        return self.preparation_.fit_transform(X)
+        with plain_arrays():
+            return self.preparation_.fit_transform(X)
 
     def _remember_columns(self) -> None:
         """Remember the columns that were passed, not those that were made of them."""
@@ -446,7 +453,11 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         """Return the task of the samples that have positive weight, as passed and as prepared."""
         passed, X = samples
         used, n = data.used, len(data.Y)
-        check_enough(used)
+        if len(used) < 2:
+            raise ValueError(
+                "a blend needs held-out scores, hence at least 2 samples with labels and positive "
+                f"weight, got n_samples = {len(used)}."
+            )
         folds = list_folds(self.cv, data.X, y, split, data.codec, used)
         given = indexable(X) if hasattr(X, "columns") or is_several(X) else data.X
         if data.codec.multilabel:
@@ -524,7 +535,8 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         """Yield the calibrated log-odds (n, m) of each member that reads X."""
         passed = X
         if hasattr(self, "preparation_"):
-            matrix = given = self.preparation_.transform(X)
+            with plain_arrays():
+                matrix = given = self.preparation_.transform(X)
         elif self._layout is not None and is_several(X):
             given = passed = self._layout.arrange(X)
             matrix = join_views(given)

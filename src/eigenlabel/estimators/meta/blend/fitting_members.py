@@ -172,11 +172,12 @@ def _fit(
     method, judge = how
     linear = candidate.name == "linear" and candidate.recipe is not None
     member = fit_linear(task) if linear else fit_member(candidate, task)
-    if member.scores.shape != task.Y.shape or np.isnan(member.scores).all():
+    if member.scores.shape != task.Y.shape:
         raise ValueError(
-            f"its held-out scores have shape {member.scores.shape} and must be numbers of shape "
-            f"{task.Y.shape}."
+            f"its held-out scores have shape {member.scores.shape}, and must have {task.Y.shape}."
         )
+    if np.isnan(member.scores).all():
+        raise ValueError("its held-out scores are all NaN.")
     fitted = task.budget.clock()
     calibrated = calibrate(member.scores, task, method)
     figures = judge(calibrated.logits, expit(calibrated.logits))

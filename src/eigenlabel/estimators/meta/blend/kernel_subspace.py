@@ -12,6 +12,7 @@ from eigenlabel.estimators.base import Training
 from eigenlabel.estimators.meta.blend.base import OwnMember
 from eigenlabel.estimators.subspace.many_labels import MANY
 from eigenlabel.estimators.subspace.tuned import SharedSubspaceClassifierCV
+from eigenlabel.inputs.fitting import plain_arrays
 from eigenlabel.inputs.parameters import COUNT, CheckedBy, Choice, Parameters
 from eigenlabel.inputs.warning import ignored
 from eigenlabel.kernels.kernel import Kernel
@@ -100,6 +101,10 @@ class KernelSubspace(OwnMember):
         self.random_state = random_state
 
     def _fit(self, data: Training) -> None:
+        with plain_arrays():
+            self._fit_steps(data)
+
+    def _fit_steps(self, data: Training) -> None:
         rng, m = check_random_state(self.random_state), data.Y.shape[1]
         scaler = Normalizer() if sp.issparse(data.X) else StandardScaler()
         weighted = {} if sp.issparse(data.X) else {"sample_weight": data.weights}
@@ -150,9 +155,9 @@ class KernelSubspace(OwnMember):
         return min(losses, key=lambda gamma: losses[gamma])
 
     def _scores(self, X: Any) -> Floats:
-        return np.asarray(
-            self.pipeline_[-1]._scores(self.pipeline_[:-1].transform(X.astype(float)))
-        )
+        with plain_arrays():
+            Z = self.pipeline_[:-1].transform(X.astype(float))
+        return np.asarray(self.pipeline_[-1]._scores(Z))
 
 
 def heldout_loss(codec: LabelCodec, scores: Floats, truth: Any, weights: Floats | None) -> float:

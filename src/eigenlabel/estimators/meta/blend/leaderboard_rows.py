@@ -37,9 +37,15 @@ class HeldOutJudge:
         return P if reads_probabilities(self.rule) else scores
 
     def thresholds(self, scores: Floats, P: Floats) -> Floats:
-        """Return the thresholds of the rule for held-out log-odds and probabilities (n, m)."""
+        """Return the thresholds of the rule for held-out log-odds and probabilities (n, m).
+
+        Samples in no test part have neither, and do not count.
+        """
+        values = self._values(scores, P)
+        known = ~np.isnan(values).any(axis=1)
         truth = np.asarray(blank(self.task.Y, self.task.observed))
-        return self.rule.find_thresholds(self._values(scores, P), truth, self.task.weights)
+        weights = None if self.task.weights is None else self.task.weights[known]
+        return self.rule.find_thresholds(values[known], truth[known], weights)
 
     def decisions(self, scores: Floats, P: Floats) -> Bools:
         """Return the label sets (n, m), or the classes of a vector y as label sets."""
@@ -51,9 +57,13 @@ class HeldOutJudge:
         return codec.encode(codec.decide(np.where(np.isnan(scores), -np.inf, scores)))
 
     def figures(self, scores: Floats, P: Floats) -> dict[str, float]:
-        """Return the figures of held-out log-odds and probabilities."""
+        """Return the figures of the samples that have held-out log-odds and probabilities."""
         task = self.task
-        return measure(task.Y, task.observed, self.decisions(scores, P), P, task.weights)
+        known = ~np.isnan(scores).all(axis=1)
+        observed = None if task.observed is None else task.observed[known]
+        weights = None if task.weights is None else task.weights[known]
+        found = self.decisions(scores, P)[known]
+        return measure(task.Y[known], observed, found, P[known], weights)
 
 
 def rank_members(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn import config_context, get_config
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
@@ -231,7 +231,7 @@ def _check_member(one: Any) -> str:
     name, estimator = one
     if "__" in name:
         raise ValueError(f"The name of a member must not contain '__', got {name!r}.")
-    if not is_estimator(estimator):
+    if not is_estimator(estimator) or is_regressor(estimator):
         raise TypeError(f"Member {name!r} must be a classifier, got {estimator!r}.")
     return str(name)
 
@@ -398,7 +398,9 @@ def _takes_matrix(estimator: Any, task: BlendTask) -> bool:
         return isinstance(estimator, (BaseSharedSubspace, EachLabel))
     if isinstance(estimator, ScoreClassifier):
         return True
-    return bool(get_tags(estimator).classifier_tags.multi_label)
+    tags = get_tags(estimator)
+    only = not tags.target_tags.single_output  # ClassifierChain and others accept nothing else
+    return bool(only or tags.classifier_tags.multi_label)
 
 
 def _cross_validate(
