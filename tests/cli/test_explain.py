@@ -178,7 +178,7 @@ class PredictsNothing(BaseEstimator):
 
 def test_nothing_is_explained_if_there_are_neither_scores_nor_labels(place, capsys, monkeypatch):
     saved = replace(load_model(place / "m.skops"), model=PredictsNothing())
-    monkeypatch.setattr(explain, "load_model", lambda _: saved)
+    monkeypatch.setattr(explain, "open_model", lambda _: saved)
     assert run_command(*words(place, "--sample", "first")) == 2
     assert "predicts no label for sample first; pass --label" in capsys.readouterr().err
 

@@ -13,6 +13,8 @@ from eigenlabel.cli.options import BooleanOnce, words
 from eigenlabel.datasets import DataError, Dataset
 from eigenlabel.datasets.files.atomic import check_target, find_place, is_standard_output
 from eigenlabel.estimators.subspace.many_labels import MANY
+from eigenlabel.persistence import SavedModel, load_model
+from eigenlabel.persistence.table_models import for_files
 
 READER_OPTIONS = (
     "labels",
@@ -27,6 +29,11 @@ READER_OPTIONS = (
     "n_labels",
     "zero_based",
 )
+
+
+def open_model(path: str) -> SavedModel:
+    """Return the model of a file, in the form that reads data files."""
+    return for_files(load_model(path))
 
 
 def add_data_options(parser: argparse.ArgumentParser) -> None:

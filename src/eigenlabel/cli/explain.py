@@ -17,6 +17,7 @@ from eigenlabel.cli.data_files import (
     check_finite,
     check_output,
     data_path,
+    open_model,
     read_data,
     reader_options,
 )
@@ -31,7 +32,7 @@ from eigenlabel.inspection import Explanation, explain
 from eigenlabel.inspection.contributions.base import FEATURE
 from eigenlabel.inspection.explanation import label_text
 from eigenlabel.inspection.words import TextColumn, Tokeniser
-from eigenlabel.persistence import SavedModel, load_model
+from eigenlabel.persistence import SavedModel
 from eigenlabel.thresholds import top_labels
 
 ROWS = 4096  # samples in memory at once
@@ -97,7 +98,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 def _explain(arguments: argparse.Namespace) -> None:
     files = [arguments.data, arguments.model, *filter(None, [arguments.training])]
     check_output(arguments.output, *files)
-    saved = load_model(arguments.model)
+    saved = open_model(arguments.model)
     names = saved.label_names.tolist()
     wanted = [choose("label", name, names, "'predict --scores'") for name in arguments.label or ()]
     options = reader_options(arguments)

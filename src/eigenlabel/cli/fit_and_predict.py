@@ -16,6 +16,7 @@ from eigenlabel.cli.data_files import (
     check_output,
     data_path,
     dense,
+    open_model,
     read_data,
     reader_options,
 )
@@ -34,7 +35,7 @@ from eigenlabel.cli.tables import format_table
 from eigenlabel.datasets import DataError, Dataset
 from eigenlabel.datasets.files.atomic import is_standard_output
 from eigenlabel.inputs.progress import watched
-from eigenlabel.persistence import SavedModel, load_model, save_model
+from eigenlabel.persistence import SavedModel, save_model
 from eigenlabel.preprocessing import make_preparation, prepared_views
 from eigenlabel.preprocessing.preparation import PREPARATIONS
 
@@ -244,7 +245,7 @@ def _predict(arguments: argparse.Namespace) -> None:
     if arguments.output == "-" or (arguments.output and is_standard_output(arguments.output)):
         arguments.output = None
     check_output(arguments.output, arguments.data, arguments.model)
-    saved = load_model(arguments.model)
+    saved = open_model(arguments.model)
     if arguments.top is not None and not 1 <= arguments.top <= len(saved.label_names):
         raise UsageError(
             f"--top must be between 1 and {len(saved.label_names)}, the number of labels"
@@ -267,7 +268,7 @@ def _predict(arguments: argparse.Namespace) -> None:
 
 def _evaluate(arguments: argparse.Namespace) -> None:
     check_output(arguments.report, arguments.data, arguments.model)
-    saved = load_model(arguments.model)
+    saved = open_model(arguments.model)
     data = read_data(arguments.data, reader_options(arguments), like=saved)
     print_notes(data.notes)
     found, sections = evaluated(saved, data)

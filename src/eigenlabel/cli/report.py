@@ -3,7 +3,13 @@
 import argparse
 from pathlib import Path
 
-from eigenlabel.cli.data_files import add_data_options, check_output, read_data, reader_options
+from eigenlabel.cli.data_files import (
+    add_data_options,
+    check_output,
+    open_model,
+    read_data,
+    reader_options,
+)
 from eigenlabel.cli.options import Command, UsageError
 from eigenlabel.cli.pages import (
     comparison_sections,
@@ -14,7 +20,6 @@ from eigenlabel.cli.pages import (
 )
 from eigenlabel.datasets import DataError
 from eigenlabel.experiment import read_records
-from eigenlabel.persistence import load_model
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +43,7 @@ def _report(arguments: argparse.Namespace) -> None:
         return
     if arguments.data is None:
         raise UsageError("the page of a model needs labelled data: pass --data")
-    saved = load_model(arguments.source)
+    saved = open_model(arguments.source)
     data = read_data(arguments.data, reader_options(arguments), like=saved)
     _, sections = evaluated(saved, data)
     title = f"{Path(arguments.source).name} on {data.source}"

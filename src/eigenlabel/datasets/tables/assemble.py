@@ -44,8 +44,14 @@ def to_dataset(
     if like is None and roles.samples not in (None, options.samples, SAMPLE_NAME):
         notes.append(f"column {roles.samples!r} names the samples; rename it if it is a feature")
     Y, label_names = read_labels(table, roles, options, like, notes)
-    blocks, categories, types = _blocks(table, roles, options, like, notes)
-    X, names, views, words = _join(blocks, table.height, roles.text, like)
+    views: dict[str, slice] = {}
+    words: dict[str, slice] = {}
+    if hasattr(like, "read_table"):  # a model that reads tables itself
+        X, names = like.read_table(table), list(map(str, like.feature_names))
+        categories, types = dict(like.categories), dict(like.column_types)
+    else:
+        blocks, categories, types = _blocks(table, roles, options, like, notes)
+        X, names, views, words = _join(blocks, table.height, roles.text, like)
     if X.shape[1] == 0:
         raise DataError(table.path, join("; ", ["no column is left for the features", *notes]))
     return Dataset(
