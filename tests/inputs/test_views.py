@@ -321,3 +321,10 @@ def test_views_of_a_dataset():
         model.fit(planted.X[train], planted.Y[train])
         scores[name] = np.mean(model.predict(planted.X[new]) == planted.Y[new])
     assert scores["both"] > scores["a"]
+
+
+def test_views_of_objects_are_numbers_or_an_error():
+    frame = pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]}, dtype=object)
+    assert Views({"it": frame})["it"].dtype == float
+    with pytest.raises(ValueError, match=r"View 'it' holds words or dates .*'red'.*prepare it"):
+        Views({"it": frame.assign(c=["red", "blue"])})

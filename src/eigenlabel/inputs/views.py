@@ -132,6 +132,14 @@ def _as_table(name: Any, table: Any) -> Any:
         check_sparse(table, f"View {name!r}")
         return table.tocsr()
     table = np.asarray(table)
+    if table.dtype.kind in "OU":
+        try:
+            table = table.astype(float)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"View {name!r} holds words or dates ({error}): prepare it before, for instance by "
+                "TablePreparation().fit_transform(table)."
+            ) from error
     if table.ndim != 2:
         raise ValueError(
             f"View {name!r} must be a matrix (samples, features), got shape {table.shape}."

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from eigenlabel import MultilabelBlend
@@ -159,6 +160,20 @@ def test_pipelines_of_the_user_get_the_table_and_classifiers_its_features(table)
     model = MultilabelBlend(members, weights="equal", random_state=0).fit(frame, Y)
     assert set(model.members_) == {"linear", "pipeline", "logistic"}
     assert model.predict_proba(frame[:5]).shape == (5, 3)
+
+
+def test_a_search_over_a_pipeline_gets_the_table(table):
+    frame, Y = table
+    own = make_pipeline(TablePreparation(columns={"text": "drop"}), LogisticRegression())
+    search = GridSearchCV(own, {"logisticregression__C": [0.1, 1.0]}, cv=2)
+    model = MultilabelBlend([("search", search)], random_state=0).fit(frame, Y)
+    assert model.predict_proba(frame[:5]).shape == (5, 3)
+
+
+def test_columns_that_are_left_out_are_named(table, capsys):
+    frame, Y = table
+    MultilabelBlend(["linear"], verbose=1).fit(frame.assign(same=1), Y)
+    assert "column 'same' has one value only: left out" in capsys.readouterr().err
 
 
 def test_columns_of_the_same_name_are_refused():

@@ -1,6 +1,7 @@
 """MultilabelBlend: models that err differently, calibrated and averaged by held-out log-loss."""
 
 import numbers
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -414,7 +415,11 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
             return X
         self.preparation_ = TablePreparation()
         with plain_arrays():
-            return self.preparation_.fit_transform(X)
+            features = self.preparation_.fit_transform(X)
+        if self.verbose:
+            for note in self.preparation_.notes_:
+                print(note, file=sys.stderr)
+        return features
 
     def _remember_columns(self) -> None:
         """Remember the columns that were passed, not those that were made of them."""

@@ -86,5 +86,9 @@ def _has_unequal_spreads(array: np.ndarray) -> bool:
 
 
 def reads_tables(estimator: Any) -> bool:
-    """Return True if a classifier of the user gets tables as they are: a pipeline prepares them."""
-    return isinstance(estimator, Pipeline)
+    """Return True if a classifier of the user gets tables as they are: a pipeline prepares them.
+
+    The pipeline may be inside of a search or of another classifier.
+    """
+    inner = getattr(estimator, "estimator", None)
+    return isinstance(estimator, Pipeline) or (inner is not None and reads_tables(inner))
