@@ -160,8 +160,13 @@ def test_blends_that_scale_columns_and_fill_gaps(data, tmp_path):
 
 
 def test_a_blend_of_words_and_numbers_has_no_form(data, tmp_path):
-    frame = pd.DataFrame(data.X).assign(kind=np.where(data.X[:, 0] > 0, "high", "low"))
-    model = el.MultilabelBlend(["linear"], cv=3).fit(frame, data.Y)
+    for words in (("high", "low"), ("yes", "no")):
+        frame = pd.DataFrame(data.X).assign(kind=np.where(data.X[:, 0] > 0, *words))
+        model = el.MultilabelBlend(["linear"], cv=3).fit(frame, data.Y)
+        check_refused(model, tmp_path)
+
+
+def check_refused(model, tmp_path):
     with pytest.raises(ExportError, match="TablePreparation reads words or dates"):
         el.export_onnx(model, tmp_path / "m.onnx")
 

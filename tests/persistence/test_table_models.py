@@ -14,6 +14,7 @@ from eigenlabel.persistence.table_models import TableModel, for_files
 from eigenlabel.preprocessing import TablePreparation
 
 pd = pytest.importorskip("pandas")
+CODES = ["store", "open", "day"]  # categories that are no words
 WORDS = ["battery", "screen", "price", "slow", "quick"]
 
 
@@ -32,6 +33,9 @@ def table():
                 " ".join(WORDS[k] for k in row) + f" item{i}" for i, row in enumerate(spoken)
             ],
             "vip": rng.choice(["yes", "no"], n),
+            "store": pd.Categorical(rng.choice([1.0, 2.0, 3.5], n)),
+            "open": pd.Categorical(rng.choice([True, False], n)),
+            "day": pd.Categorical(rng.choice(pd.to_datetime(["2024-01-01", "2024-02-01"]), n)),
         }
     )
     labels = pd.DataFrame(
@@ -60,13 +64,16 @@ def test_a_file_gets_the_predictions_of_its_frame(table, tmp_path, name, form):
     model = MODELS[name]().fit(frame[:80], labels[:80])
     save_model(model, tmp_path / "m.skops")
     path = tmp_path / f"new.{form}"
-    new = frame[80:].assign(further=1.0)[["message", "further", "zip", "vip", "joined", "size"]]
+    new = frame[80:].assign(further=1.0)[
+        ["message", "further", "zip", "vip", "joined", "size", *CODES]
+    ]
     if form == "csv":
         new.to_csv(path, index=False)
     elif form == "parquet":
         new.to_parquet(path)
     else:
-        new.assign(joined=new["joined"].astype(str)).to_json(path, orient="records", lines=True)
+        written = {name: new[name].astype(str) for name in ("joined", *CODES)}
+        new.assign(**written).to_json(path, orient="records", lines=True)
     saved = for_files(load_model(tmp_path / "m.skops"))
     assert isinstance(saved, TableModel)
     data = load(path, like=saved, labelled=False)
@@ -137,5 +144,5 @@ def test_pipelines_of_a_blend_need_frames(table):
     own = make_pipeline(TablePreparation(), SharedSubspaceClassifierCV(cv=3))
     model = MultilabelBlend([("own", own)], weights="equal").fit(frame, labels)
     names = np.array(list(frame.columns)), np.array(list(labels.columns))
-    with pytest.raises(ValueError, match="Member 'own' of the blend is a pipeline that reads a"):
+    with pytest.raises(ValueError, match="member 'own' of the blend is a pipeline that reads a"):
         for_files(SavedModel(model, *names))

@@ -389,7 +389,7 @@ def test_decimal_commas_are_not_thousands():
 
 
 def test_a_category_without_a_known_value_raises_a_warning():
-    frame = pd.DataFrame({"zip": ["01234", "04567"] * 5, "n": range(10)})
+    frame = pd.DataFrame({"zip": ["01234", "04567", "08910"] * 4, "n": range(12)})
     prepare = TablePreparation().fit(frame)
     with pytest.warns(UserWarning, match="No value of column 'zip', such as '1234', is one that"):
         prepare.transform(frame.assign(zip=frame["zip"].astype(int)))

@@ -33,7 +33,11 @@ READER_OPTIONS = (
 
 def open_model(path: str) -> SavedModel:
     """Return the model of a file, in the form that reads data files."""
-    return for_files(load_model(path))
+    saved = load_model(path)
+    try:
+        return for_files(saved)
+    except (AttributeError, IndexError, TypeError, ValueError) as error:
+        raise DataError(path, f"the model cannot read data files ({error})") from error
 
 
 def add_data_options(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ prediction a whole view may be left out: pass None for it, or omit its name.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -131,10 +131,11 @@ def _as_table(name: Any, table: Any) -> Any:
     if is_sparse(table):
         check_sparse(table, f"View {name!r}")
         return table.tocsr()
-    table = np.asarray(table)
+    given, table = table, np.asarray(table)
     if table.dtype.kind in "OU":
         try:
-            table = table.astype(float)
+            nullable = hasattr(given, "isna")  # a frame of pandas, whose types may have pd.NA
+            table = given.to_numpy(float, na_value=np.nan) if nullable else table.astype(float)
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"View {name!r} holds words or dates ({error}): prepare it before, for instance by "
@@ -246,6 +247,8 @@ class Layout:
         The number of training samples.
     dtype : numpy dtype
         The precision of results: float32 if all tables were float32, else float64.
+    widths : mapping
+        The number of columns of each view, if :meth:`arrange` is to compare them.
     """
 
     columns: Mapping[str, Any] | None
@@ -255,6 +258,7 @@ class Layout:
     sparse_pairs: bool
     n_samples: int
     dtype: "np.dtype[Any]"
+    widths: Mapping[str, int] = field(default_factory=dict)
 
     def read(self, estimator: Any, X: Any) -> list[Part]:
         """Return the part of each view of new samples.
@@ -282,6 +286,11 @@ class Layout:
         for name, table in views._tables.items():
             if table is not None:
                 check_names(f"View {name!r}", views._columns[name], self.column_names[name])
+                if table.shape[1] != self.widths.get(name, table.shape[1]):
+                    raise ValueError(
+                        f"View {name!r} has {table.shape[1]} columns, but had {self.widths[name]} "
+                        "in fit."
+                    )
         views._tables = {name: views._tables.get(name) for name in self.names}
         views._columns = {name: views._columns.get(name) for name in self.names}
         return views
@@ -349,7 +358,8 @@ def read_views(
 def layout_of(views: Views) -> Layout:
     """Return the layout of several tables of features, for :meth:`Layout.arrange`."""
     dtype: np.dtype[Any] = np.dtype(np.float64)
-    return Layout(None, views.names, views._columns, (), False, len(views), dtype)
+    widths = {name: t.shape[1] for name, t in views._tables.items() if t is not None}
+    return Layout(None, views.names, views._columns, (), False, len(views), dtype, widths)
 
 
 def _split(

@@ -218,7 +218,7 @@ def _read_names(content: dict[str, Any], name: str) -> np.ndarray:
 
 # The form of model files. It grows whenever a class in them moves or changes its attributes, so
 # that files of other versions are recognised.
-FORM = 4
+FORM = 5
 
 
 def save_model(saved: Any, path: Any, *, trusted: Iterable[Any] = ()) -> None:

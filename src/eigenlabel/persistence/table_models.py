@@ -2,9 +2,12 @@
 
 import copy
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.tables.columns import RawTable
@@ -13,6 +16,7 @@ from eigenlabel.estimators.meta.blend.blend import MultilabelBlend
 from eigenlabel.linalg._types import Matrix
 from eigenlabel.persistence.models import SavedModel
 from eigenlabel.preprocessing.column_kinds import TableLayout, read_layout
+from eigenlabel.preprocessing.preparation import to_dense
 from eigenlabel.preprocessing.table_preparation import TablePreparation
 
 TEXT = "text"  # the column of texts in a file for a model of plain texts
@@ -69,7 +73,7 @@ def for_files(saved: SavedModel) -> SavedModel:
     described = table._layout.describe()
     known = {one.name: getattr(saved, one.name) for one in fields(SavedModel)}
     known |= {
-        "model": Pipeline([("prepare", table._prepare), *steps]),
+        "model": Pipeline([("prepare", table._prepare), *_form(table), *steps]),
         "feature_names": np.asarray(described["feature_names"], dtype=str),
         "categories": {name: tuple(values) for name, values in table._layout.categories.items()},
         "column_types": described["column_types"],
@@ -77,12 +81,22 @@ def for_files(saved: SavedModel) -> SavedModel:
     return TableModel(**known, table=table)
 
 
+def _form(table: TablePreparation) -> list[tuple[str, Any]]:
+    """Return the step that makes the features dense or sparse, if the user chose one of them."""
+    if table.sparse_output == "auto":
+        return []
+    make = sp.csr_array if table.sparse_output else to_dense
+    step = FunctionTransformer(make, accept_sparse=True, feature_names_out="one-to-one")
+    return [("form", step)]
+
+
 def _on_numbers(blend: MultilabelBlend) -> MultilabelBlend:
     """Return a blend that reads what its preparation returns."""
-    if blend._reads_tables:
+    own = next((name for name in blend._reads_tables if name in blend.members_), None)
+    if own is not None:
         raise ValueError(
-            f"Member {blend._reads_tables[0]!r} of the blend is a pipeline that reads a frame, "
-            "which a file is not: use the model from Python."
+            f"member {own!r} of the blend is a pipeline that reads a frame, which a file is not: "
+            "use the model from Python"
         )
     twin = copy.copy(blend)
     twin.n_features_in_ = len(blend.preparation_.get_feature_names_out())
@@ -94,8 +108,9 @@ def _on_numbers(blend: MultilabelBlend) -> MultilabelBlend:
 def _with_text_of(table: RawTable, layout: TableLayout) -> TableLayout:
     """Return the layout of a model of plain texts, which a column of the table contains."""
     name = layout.texts[0]
-    called = [n for n in table.names if n == name or n.strip().lower() == TEXT]
-    found = called or [n for n in table.names if holds_text(table.column(n))]
+    found = [n for n in table.names if n == name]
+    found = found or [n for n in table.names if n.strip().lower() == TEXT]
+    found = found or [n for n in table.names if holds_text(table.column(n))]
     if len(found) != 1:
         which = "several" if found else "no"
         raise DataError(

@@ -17,6 +17,8 @@ from eigenlabel.datasets.tables.columns import (
     factorise,
     find_order,
     is_absent,
+    read_date,
+    spell,
 )
 from eigenlabel.datasets.tables.features import known_column, new_column
 from eigenlabel.datasets.tables.frames import FrameTable
@@ -33,6 +35,9 @@ WRITTEN = re.compile(
     r" ?(?P<after>[$€£¥%]?)",
     re.ASCII,
 )
+PLAIN = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", re.ASCII)
+ISO = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+SEVERAL = 3  # values from which it is odd that none of them is known
 LONGEST = 40  # characters of a number that a person wrote
 BETWEEN = "\n"  # words of a vocabulary; no word contains it
 
@@ -271,8 +276,8 @@ def _read_column(table: RawTable, name: str, layout: TableLayout) -> np.ndarray:
     if layout.kinds[name] == "category":
         words = _spelled(table, name)
         position = {value: float(k) for k, value in enumerate(layout.categories[name])}
-        places = np.array([*(position.get(value, np.nan) for value in words.values), np.nan])
-        if len(words.values) > 1 and np.isnan(places).all():  # one value may just be new
+        places = np.array([*(_find(value, position) for value in words.values), np.nan])
+        if len(words.values) >= SEVERAL and np.isnan(places).all():  # a few may just be new
             warn(
                 f"No value of column {name!r}, such as {words.values[0]!r}, is one that fit saw, "
                 f"such as {layout.categories[name][0]!r}: the column says nothing about these "
@@ -285,6 +290,24 @@ def _read_column(table: RawTable, name: str, layout: TableLayout) -> np.ndarray:
     values, _, _ = known_column(table, name, False, layout, [])
     _check_finite(name, values)
     return values
+
+
+def _find(value: str, position: Mapping[str, float]) -> float:
+    """Return the position of a value of a category, or NaN.
+
+    A frame may hold numbers, truth values or dates where a file holds words: 1.0 is the category 1,
+    True is 1, and 2024-01-01 is 19723, the day. Codes with leading zeros are other categories.
+    """
+    if value in position:
+        return position[value]
+    word = value.strip()
+    if PLAIN.fullmatch(word):
+        word = spell(np.array([float(word)])).values[0]
+    elif word.lower() in ("true", "false"):
+        word = "1" if word.lower() == "true" else "0"
+    elif ISO.match(word) and (day := read_date(word, "day")) is not None:
+        word = f"{day:g}"
+    return position.get(word, np.nan)
 
 
 def _spelled(table: RawTable, name: str) -> Words:

@@ -127,7 +127,7 @@ def read_samples(X: Any) -> Samples:
         raise TypeError("X is a Dask collection: pass X.compute() if it fits in memory.")
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a lazy frame: pass X.collect().")
-    if isinstance(X, (str, dict)):
+    if isinstance(X, (str, dict)) and not is_sparse(X):  # some sparse formats are mappings
         raise TypeError(
             f"X is a {type(X).__name__}: pass a frame, an array, a sparse matrix or a list of "
             "texts."

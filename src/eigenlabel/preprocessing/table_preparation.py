@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.datasets.files.errors import DataError, show, unknown
-from eigenlabel.datasets.tables.columns import RawTable
+from eigenlabel.datasets.tables.columns import RawTable, Words
 from eigenlabel.inputs.data import check_largest
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing, plain_arrays
 from eigenlabel.inputs.messages import Message, Parameter
@@ -37,7 +37,12 @@ from eigenlabel.preprocessing.column_kinds import (
     read_layout,
     word_name,
 )
-from eigenlabel.preprocessing.preparation import ENOUGH, MANY_LEVELS, make_preparation
+from eigenlabel.preprocessing.preparation import (
+    ENOUGH,
+    MANY_LEVELS,
+    make_preparation,
+    to_dense,
+)
 from eigenlabel.preprocessing.sample_forms import Samples, number_names, read_samples
 
 WIDE = 100  # columns of categories from which the result is sparse
@@ -217,7 +222,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The features.
         """
         check_is_fitted(self)
-        samples = read_samples(X)
+        samples = read_samples(to_dense(X) if self._dense and is_sparse(X) else X)
         if self._layout is None:
             self._check_columns(samples)
             return self._prepared(samples.as_matrix())
@@ -247,7 +252,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self._prepare.get_feature_names_out(layout), dtype=object)
 
     def number_columns(self) -> Ints | None:
-        """Return the positions of the columns that are used, or None if some are not numbers.
+        """Return the positions of the columns that are used, or None if some held words or dates.
 
         Returns
         -------
@@ -257,7 +262,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if self._layout is None:
             return np.arange(self.n_features_in_)
-        if not {self.kinds_[name] for name in self._layout.used} <= {"number", "boolean"}:
+        kinds = {self.kinds_[name] for name in self._layout.used}
+        if self._words or not kinds <= {"number", "boolean"}:
             return None
         return np.array([self._names.index(name) for name in self._layout.columns])
 
@@ -309,6 +315,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 settings = self._settings(columns, samples.texts, table.height)
                 layout, matrix = learn_layout(table, settings, notes)
         self._layout: TableLayout | None = layout
+        self._dense = samples.table is not None or not is_sparse(matrix)
+        self._words = layout is not None and any(
+            isinstance(samples.as_table().column(name), Words) for name in layout.used
+        )
         self.kinds_ = {} if layout is None else dict(layout.kinds)
         self.notes_ = tuple(_spell_out(note) for note in notes)
         if not matrix.shape[1]:

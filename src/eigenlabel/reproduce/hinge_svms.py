@@ -76,16 +76,17 @@ class HingeSVMs(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X = np.ascontiguousarray(X, dtype=float)
         K = self._gram(X)
         self.intercept_, self.dual_coef_ = _constants(Y), np.zeros(Y.shape)
-        self._finish(X, self._solve_each(K, Y, np.flatnonzero(_varies(Y))))
+        stopped = self._solve_each(K, Y, np.flatnonzero(_varies(Y)))
+        self._finish(X, int(stopped.sum()))
         return self
 
-    def _solve_each(self, K: Floats, Y: Any, columns: Any) -> int:
-        """Solve the SVMs of some labels with LIBSVM; return how many stopped early."""
-        stopped = 0
-        for j in columns:
+    def _solve_each(self, K: Floats, Y: Any, columns: Any) -> Any:
+        """Solve the SVMs of some labels with LIBSVM; return which of them stopped early."""
+        stopped = np.zeros(len(columns), dtype=bool)
+        for k, j in enumerate(columns):
             found = self._solve(K, Y[:, j], self.C)
             self.dual_coef_[:, j], self.intercept_[j], done = found
-            stopped += not done
+            stopped[k] = not done
         return stopped
 
     def fit_along(self, X: Any, t: Any, candidates: Sequence[dict[str, Any]]) -> list["HingeSVMs"]:
@@ -156,16 +157,18 @@ class HingeSVMs(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             model = HingeSVMs(C, self.kernel, self.tol, self.max_iter)
             model._vector, model.classes_ = False, np.arange(Y.shape[1])
             model.intercept_, model.dual_coef_ = intercept.copy(), dual.copy()
-            stopped = 0
-            if together is not None and C >= LEAST_COST and together.solve(C, bounded):
-                model.dual_coef_[:, bounded], model.intercept_[bounded] = together.solution
-                at_bound = together.at_bound
+            stopped = np.zeros(len(bounded), dtype=bool)
+            tried = together if C >= LEAST_COST else None
+            if tried is not None and tried.solve(C, bounded):
+                model.dual_coef_[:, bounded], model.intercept_[bounded] = tried.solution
+                at_bound = tried.at_bound
             else:
+                together = None if tried is not None else together
                 stopped = model._solve_each(K, Y, bounded)
                 at_bound = np.abs(model.dual_coef_[:, bounded]) >= INSIDE * C
-            model._finish(X, stopped)
+            model._finish(X, int(stopped.sum()))
             intercept, dual = model.intercept_, model.dual_coef_
-            bounded = bounded[at_bound.any(axis=0)]
+            bounded = bounded[at_bound.any(axis=0) | stopped]
             models.append(model)
         return models
 

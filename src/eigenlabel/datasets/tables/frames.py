@@ -33,8 +33,8 @@ class FrameTable(RawTable):
         """Return a column."""
         column = self._series(name)
         kind = column.dtype
-        if kind.is_numeric() or kind in (nw.Boolean, nw.Duration) or _is_sparse(column):
-            return _floats(column)
+        if kind.is_numeric() or kind in (nw.Boolean, nw.Duration) or is_sparse_column(column):
+            return as_floats(column)
         if column.null_count() == self.height and kind in (nw.String, nw.Object, nw.Unknown):
             return np.full(self.height, np.nan)
         if kind == nw.String:
@@ -42,7 +42,7 @@ class FrameTable(RawTable):
         if kind in (nw.Categorical, nw.Enum):
             return self._categories(name, column)
         if kind in (nw.Date, nw.Datetime):
-            return Dates(_floats(column.dt.timestamp("us")) / MICROSECONDS)
+            return Dates(as_floats(column.dt.timestamp("us")) / MICROSECONDS)
         if kind == nw.Time:
             raise refusal(self, name, "times")
         if kind in (nw.List, nw.Array, nw.Object):
@@ -89,20 +89,20 @@ def _filled(column: Any) -> tuple[list[int], list[Any]]:
     return there, [cells[row] for row in there]
 
 
-def _is_sparse(column: Any) -> bool:
+def is_sparse_column(column: Any) -> bool:
     """Return True for a sparse column of pandas, which narwhals does not know."""
     return column.dtype == nw.Unknown and hasattr(column.to_native(), "sparse")
 
 
-def _floats(column: Any) -> np.ndarray:
+def as_floats(column: Any) -> np.ndarray:
     """Return a column of numbers as floats, with NaN for cells without a value.
 
     Durations are numbers of seconds.
     """
-    if _is_sparse(column):
+    if is_sparse_column(column):
         return np.asarray(column.to_native().sparse.to_dense(), dtype=float)
     if column.dtype == nw.Duration:
-        return _floats(column.dt.total_microseconds()) / 1e6
+        return as_floats(column.dt.total_microseconds()) / 1e6
     values = column.cast(nw.Float64).to_numpy()
     return np.asarray(values, dtype=float)
 

@@ -460,8 +460,9 @@ def test_seeds_determine_everything(data):
     np.testing.assert_array_equal(one.decision_function(data.X), two.decision_function(data.X))
 
 
+@pytest.mark.filterwarnings("ignore:View 'a' has no column names")
 @pytest.mark.parametrize("members", [["linear", "views"], ["linear"]])
-def test_views_and_their_columns_are_found_by_name(data, members):
+def test_views_are_found_by_name_and_their_columns_are_compared(data, members):
     first = pd.DataFrame(data.X[:, :4], columns=list("pqrs"))
     second = pd.DataFrame(data.X[:, 4:], columns=list("tuvw"))
     model = MultilabelBlend(members, weights="equal").fit(Views({"a": first, "b": second}), data.Y)
@@ -475,3 +476,5 @@ def test_views_and_their_columns_are_found_by_name(data, members):
         model.predict(Views({"a": first, "b": second[second.columns[::-1]]}))
     with pytest.raises(ValueError, match="list of 1 views"):
         model.predict([first])
+    with pytest.raises(ValueError, match="View 'a' has 3 columns, but had 4 in fit"):
+        model.predict({"a": data.X[:, :3], "b": data.X[:, 3:]})

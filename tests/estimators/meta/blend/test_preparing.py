@@ -180,3 +180,51 @@ def test_columns_of_the_same_name_are_refused():
     frame = pd.DataFrame([[1.0, "a"], [2.0, "b"]] * 10, columns=["x", "x"])
     with pytest.raises(ValueError, match="Two columns of X are called 'x'"):
         MultilabelBlend(["linear"]).fit(frame, np.eye(2, dtype=int)[[0, 1] * 10])
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr"])
+def test_sparse_forms_of_the_same_counts(table, form):
+    counts = np.random.default_rng(0).poisson(0.4, (120, 6))
+    expected = MultilabelBlend(["linear"]).fit(sp.csr_array(counts), table[1])
+    found = MultilabelBlend(["linear"]).fit(sp.csr_array(counts).asformat(form), table[1])
+    np.testing.assert_allclose(found.oof_scores_, expected.oof_scores_, rtol=1e-10)
+
+
+def test_frames_of_sparse_columns():
+    counts = np.random.default_rng(0).poisson(0.2, (20, 6))
+    frame = pd.DataFrame(counts)
+    for dtype in (float, int):
+        assert not needs_preparation(frame.astype(pd.SparseDtype(dtype, 0)))
+    assert needs_preparation((frame + 1.0).astype(pd.SparseDtype(float, 0)))
+
+
+def test_spreads_of_small_integers_and_masked_numbers():
+    X = np.array([[1, -128, 2], [3, -128, 90], [5, -128, 7]], dtype=np.int8)
+    assert needs_preparation(np.column_stack([X, X[:, :1], X[:, :1]]))
+    assert needs_preparation(np.ma.masked_greater(PLAIN, 1.0))
+
+
+def test_samples_without_weight_do_not_count(table):
+    frame, Y = table
+    weights = np.ones(120)
+    weights[:30] = 0.0
+    strange = frame.assign(size=np.where(weights > 0, frame["size"], 1e4))
+    expected = MultilabelBlend(QUICK, random_state=0).fit(frame[30:], Y[30:])
+    found = MultilabelBlend(QUICK, random_state=0).fit(strange, Y, sample_weight=weights)
+    np.testing.assert_allclose(found.predict_proba(frame), expected.predict_proba(frame), rtol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore:X has no column names")
+def test_a_prepared_blend_reads_sparse_rows_of_the_same_numbers(table):
+    X = np.random.default_rng(1).standard_normal((120, 4)) * [1.0, 100.0, 1.0, 1.0]
+    for fitted in (X, pd.DataFrame(X)):
+        model = MultilabelBlend(QUICK, random_state=0).fit(fitted, table[1])
+        expected = model.predict_proba(fitted)
+        np.testing.assert_allclose(model.predict_proba(sp.csr_array(X)), expected, rtol=1e-10)
+
+
+def test_several_tables_for_a_blend_of_one_are_an_error(table):
+    X = np.random.default_rng(1).standard_normal((120, 4))
+    model = MultilabelBlend(QUICK, random_state=0).fit(X, table[1])
+    with pytest.raises(ValueError, match="X is several tables, but X in fit was one"):
+        model.predict({"a": X[:, :2], "b": X[:, 2:]})

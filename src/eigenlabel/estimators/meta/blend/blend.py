@@ -40,6 +40,7 @@ from eigenlabel.estimators.meta.blend.preparing import (
     check_complete,
     needs_preparation,
     reads_tables,
+    with_weight,
 )
 from eigenlabel.estimators.meta.blend.stages import Stages, blend_stages, read_stages
 from eigenlabel.estimators.meta.blend.task import BlendTask, join_views, without_empty_classes
@@ -182,7 +183,8 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
     n_features_in_ : int
         The number of features, of all views together.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        The names of the features. Only if X is a frame whose column names are strings.
+        The names of the features. Only if X is a frame; if it was not prepared, only if its column
+        names are strings.
 
     Notes
     -----
@@ -386,7 +388,7 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         rule, budget = get_rule(self.threshold), Budget(self.time_budget)
         check_size(getattr(y, "shape", ()))  # before a sparse y becomes dense
         split, routed = self._route({"sample_weight": sample_weight, "groups": groups, **params})
-        passed, X = X, self._prepare(X)
+        passed, X = X, self._prepare(X, sample_weight)
         data = self._check_training(X, y, sample_weight)
         self._remember_columns()
         if data.codec.multilabel:
@@ -408,14 +410,21 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         self._combine(stages, judge, method, data.used, len(data.Y))
         return self
 
-    def _prepare(self, X: Any) -> Any:
-        """Return the features of samples that need preparation, and other samples as they are."""
+    def _prepare(self, X: Any, sample_weight: Any) -> Any:
+        """Return the features of samples that need preparation, and other samples as they are.
+
+        Samples without weight decide nothing.
+        """
         self.__dict__.pop("preparation_", None)
-        if self.prepare == "none" or is_several(X) or not needs_preparation(X):
+        if self.prepare == "none" or is_several(X):
+            return X
+        counted = with_weight(X, sample_weight)
+        if not needs_preparation(counted):
             return X
         self.preparation_ = TablePreparation()
         with plain_arrays():
-            features = self.preparation_.fit_transform(X)
+            features = self.preparation_.fit_transform(counted)
+            features = features if counted is X else self.preparation_.transform(X)
         if self.verbose:
             for note in self.preparation_.notes_:
                 print(note, file=sys.stderr)
@@ -542,7 +551,9 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         if hasattr(self, "preparation_"):
             with plain_arrays():
                 matrix = given = self.preparation_.transform(X)
-        elif self._layout is not None and is_several(X):
+        elif is_several(X):
+            if self._layout is None:
+                raise ValueError("X is several tables, but X in fit was one.")
             given = passed = self._layout.arrange(X)
             matrix = join_views(given)
         else:

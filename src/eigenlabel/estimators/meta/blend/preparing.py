@@ -6,12 +6,16 @@ import narwhals as nw
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from eigenlabel.inputs.data import check_unique_columns
+from eigenlabel.datasets.tables.frames import as_floats, is_sparse_column
+from eigenlabel.inputs.data import check_unique_columns, unmasked
+from eigenlabel.inputs.sklearn_private import take_labels
+from eigenlabel.inputs.views import indexable
 from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.operators import is_sparse
 from eigenlabel.preprocessing.preparation import is_counts
 from eigenlabel.preprocessing.sample_forms import as_texts
 
+BLOCK = 256  # columns that are compared at once
 UNEQUAL = 10.0  # a column of this many times the median spread would rule the linear member
 
 
@@ -23,44 +27,63 @@ def needs_preparation(X: Any) -> bool:
     numbers are zero, different spreads mean rare words, and are not equalised.
     """
     if is_sparse(X):
+        X = X.tocsr()
         return is_counts(X) and bool((X.data > 1).any())
     check_unique_columns(X)
-    frame = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return not (all(_is_complete(c) for c in frame.iter_columns()) and _is_mostly_zero(frame))
-    return as_texts(X) is not None or _needs_scale_or_values(np.asarray(X))
+    frame = as_frame(X)
+    if frame is not None:
+        complete = all(_is_number(c) and not _has_gaps(c) for c in frame.iter_columns())
+        return not (complete and _is_mostly_zero(frame))
+    return as_texts(X) is not None or _needs_scale_or_values(np.asarray(unmasked(X)))
+
+
+def with_weight(X: Any, sample_weight: Any) -> Any:
+    """Return the samples of positive weight, or X itself if no weight is zero."""
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if np.ndim(sample_weight) != 1 or len(sample_weight) != n:
+        return X
+    rows = np.flatnonzero(np.asarray(sample_weight))
+    return X if len(rows) in (0, n) else take_labels(indexable(X), rows)
 
 
 def check_complete(X: Any) -> None:
     """Raise ValueError if X of a blend that prepares nothing has missing values."""
     if is_sparse(X):
         return
-    frame = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        gaps = any(
-            c.null_count() or (c.dtype.is_float() and c.is_nan().any())
-            for c in frame.iter_columns()
-        )
+    frame = as_frame(X)
+    if frame is not None:
+        gaps = any(_has_gaps(column) for column in frame.iter_columns())
     else:
-        array = np.asarray(X)
+        array = np.asarray(unmasked(X))
         gaps = array.dtype.kind == "f" and bool(np.isnan(array).any())
     if gaps:
         raise ValueError(
-            "X contains NaN, but X in fit was complete: fill in the missing values, or fit the "
-            "blend to samples some of which have missing values."
+            "X contains NaN, but X in fit was complete: fill in the missing values, for instance "
+            "by sklearn.impute.SimpleImputer."
         )
 
 
-def _is_complete(column: Any) -> bool:
-    """Return True if all values of a column are numbers, or true and false."""
-    if not column.dtype.is_numeric() and column.dtype != nw.Boolean:
-        return False
-    return not column.null_count() and not (column.dtype.is_float() and column.is_nan().any())
+def as_frame(X: Any) -> Any:
+    """Return X as a frame of narwhals, or None if it is no frame."""
+    frame = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _is_number(column: Any) -> bool:
+    """Return True if a column holds numbers, or true and false."""
+    return bool(column.dtype.is_numeric() or column.dtype == nw.Boolean or is_sparse_column(column))
+
+
+def _has_gaps(column: Any) -> bool:
+    """Return True if values of a column are missing."""
+    if is_sparse_column(column):
+        return bool(column.to_native().isna().any())
+    return bool(column.null_count() or (column.dtype.is_float() and column.is_nan().any()))
 
 
 def _is_mostly_zero(frame: Any) -> bool:
     """Return True if most numbers of a frame are zero."""
-    zeros = sum((column.cast(nw.Float64) == 0).sum() for column in frame.iter_columns())
+    zeros = sum(int((as_floats(column) == 0).sum()) for column in frame.iter_columns())
     return bool(zeros > len(frame) * len(frame.columns) / 2)
 
 
@@ -70,19 +93,27 @@ def _needs_scale_or_values(array: np.ndarray) -> bool:
         return False
     if array.dtype.kind in "OUM":
         return True
-    if array.dtype.kind != "f":
-        return array.dtype.kind in "iu" and _has_unequal_spreads(array)
-    return bool(np.isnan(array).any()) or _has_unequal_spreads(array)
+    if array.dtype.kind not in "fiu":
+        return False
+    gaps = array.dtype.kind == "f" and bool(np.isnan(array).any())
+    return gaps or _has_unequal_spreads(array)
 
 
 def _has_unequal_spreads(array: np.ndarray) -> bool:
     """Return True if some columns spread far more than others, unless most numbers are zero."""
     if np.count_nonzero(array) < array.size / 2 or not np.isfinite(array).all():
         return False
-    with np.errstate(over="ignore", invalid="ignore"):  # an error follows for numbers of this size
-        spreads: Floats = np.std(array, axis=0, dtype=float)
-        spreads = spreads[spreads > np.finfo(float).eps * np.abs(array).max(axis=0)]
+    blocks = np.array_split(array, max(1, array.shape[1] // BLOCK), axis=1)
+    spreads = np.concatenate([_spreads(block.astype(float)) for block in blocks])
+    spreads = spreads[spreads > 0]
     return bool(spreads.size) and bool(spreads.max() > UNEQUAL * np.median(spreads))
+
+
+def _spreads(block: Floats) -> Floats:
+    """Return the standard deviation of each column, 0 if it is constant up to rounding."""
+    with np.errstate(over="ignore", invalid="ignore"):  # an error follows for numbers of this size
+        found: Floats = np.std(block, axis=0)
+        return np.where(found > np.finfo(float).eps * np.abs(block).max(axis=0), found, 0.0)
 
 
 def reads_tables(estimator: Any) -> bool:
