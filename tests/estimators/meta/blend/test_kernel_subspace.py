@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler, normalize
 
-from eigenlabel import SharedSubspaceClassifierCV, metrics
+from eigenlabel import MultilabelBlend, SharedSubspaceClassifierCV, metrics
 from eigenlabel.datasets import make_shared_subspace
 from eigenlabel.estimators.meta.blend import kernel_subspace as module
 from eigenlabel.estimators.meta.blend.kernel_subspace import KernelSubspace, Presence
@@ -100,3 +100,18 @@ def test_presence_forgets_how_much(rng):
         model.decision_function(sp.csr_array(X[:5])),
         atol=1e-10,
     )
+
+
+def test_large_sparse_samples_are_solved_by_products(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((120, 60), density=0.2, rng=rng, format="csr")
+    Y = (X @ rng.standard_normal((60, 3)) > 0.3).astype(int)
+    exact = MultilabelBlend(["linear", "presence"], weights="equal").fit(X, Y)
+    monkeypatch.setattr(module, "MOST_EXACT_SIDE", 50)
+    monkeypatch.setattr(module, "TOLERANCE", 1e-10)
+    found = MultilabelBlend(["linear", "presence"], weights="equal").fit(X, Y)
+    solvers = [found.members_["linear"].solver, found.members_["presence"].model_.solver]
+    assert solvers == ["krylov", "krylov"]
+    np.testing.assert_allclose(found.oof_scores_, exact.oof_scores_, atol=1e-5)
+    dense = MultilabelBlend(["linear"]).fit(X.toarray(), Y)
+    assert dense.members_["linear"].solver == "auto"

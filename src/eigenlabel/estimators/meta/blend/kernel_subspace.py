@@ -31,6 +31,9 @@ SPREAD = (
 ALPHAS, BETAS = (np.inf, 1e-2), (1e-4, 1e-3, 1e-2, 1e-1)  # while bandwidths are compared
 MOST_EXACT = 4000  # samples up to which the kernel matrix is used, with n^3 operations per fold
 MEKA_FEATURES = 1000
+# The smaller side of a sparse X up to which linear models are exact, with p^3 operations per fold;
+# above, residuals are at most this share of the right sides.
+MOST_EXACT_SIDE, TOLERANCE = 8000, 1e-3
 MANY_LABELS = 300  # labels above which members do without a shared subspace
 MOST_LABELS = MANY - 1  # labels up to which penalties are tuned
 
@@ -43,6 +46,21 @@ def tuned_subspace(m: int, **parameters: Any) -> SharedSubspaceClassifierCV:
     if m > MANY_LABELS:
         parameters["alphas"] = [0.0]
     return SharedSubspaceClassifierCV(calibration=None, **parameters)
+
+
+def tuned_linear(n: int, d: int, m: int, sparse: bool, cv: Any) -> SharedSubspaceClassifierCV:
+    """Return the tuned linear model of m labels of n x d samples.
+
+    An exact solution takes p^3 operations for each fold, p being the smaller side.
+    """
+    if by_products(n, d, sparse):
+        return tuned_subspace(m, cv=cv, solver="krylov", tol=TOLERANCE)
+    return tuned_subspace(m, cv=cv)
+
+
+def by_products(n: int, d: int, sparse: bool) -> bool:
+    """Return True if conjugate gradients take less time than an exact solution."""
+    return sparse and min(n, d) > MOST_EXACT_SIDE
 
 
 class KernelSubspace(OwnMember):
@@ -231,7 +249,8 @@ class Presence(OwnMember):
         self.cv = cv
 
     def _fit(self, data: Training) -> None:
-        self.model_ = tuned_subspace(data.Y.shape[1], cv=self.cv)
+        (n, d), m = data.X.shape, data.Y.shape[1]
+        self.model_ = tuned_linear(n, d, m, bool(sp.issparse(data.X)), self.cv)
         self.model_.fit(_presence(data.X), _target(data), sample_weight=data.weights)
         self.oof_scores_ = self.model_.oof_scores_
 

@@ -4,7 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from eigenlabel.estimators.meta.blend.kernel_subspace import MANY_LABELS, needs_features
+from eigenlabel.estimators.meta.blend.kernel_subspace import (
+    MANY_LABELS,
+    by_products,
+    needs_features,
+)
 from eigenlabel.estimators.meta.blend.label_sets import LEAST_ROWS, MOST_COMPARED
 from eigenlabel.estimators.meta.blend.neighbours_and_words import MOST_REFERENCES
 from eigenlabel.estimators.meta.blend.task import Form
@@ -13,6 +17,8 @@ from eigenlabel.estimators.meta.blend.task import Form
 # matrices, of other loops over numbers, and sorted scores per second.
 FLOPS, STEPS, SORTED = 4e10, 1e9, 3e7
 JUDGED = 1e6  # cells (samples x labels) per second that are calibrated and judged
+# Operations per second of products with a sparse X, and iterations over all folds and penalties.
+PRODUCTS, ITERATIONS = 2.5e9, 1000
 OVERHEAD = 0.02  # seconds of the smallest fit
 
 
@@ -26,6 +32,9 @@ def _tuning(n: int, p: int, m: int, gram: float) -> float:
 
 def linear_seconds(f: Form) -> float:
     """Return the seconds of the tuned linear model."""
+    if by_products(f.n, f.d, f.sparse):
+        once = (4 * f.n * f.stored + 20 * f.d) * f.m  # one iteration for all labels
+        return OVERHEAD + ITERATIONS * once / PRODUCTS + 39 * f.n * f.m / SORTED
     p = min(f.n, f.d)
     return _tuning(f.n, p, f.m, f.n * p * f.stored)
 

@@ -24,7 +24,7 @@ from eigenlabel.estimators.meta.blend.kernel_subspace import (
     MOST_LABELS,
     KernelSubspace,
     Presence,
-    tuned_subspace,
+    tuned_linear,
 )
 from eigenlabel.estimators.meta.blend.label_sets import LabelSets
 from eigenlabel.estimators.meta.blend.member_costs import (
@@ -90,7 +90,7 @@ def _linear(task: BlendTask) -> Any:
     m = task.Y.shape[1]
     if m > MOST_LABELS:  # one penalty, cross-validated like a classifier of the user
         return SharedSubspaceClassifier(alpha=np.inf, calibration=None)
-    return tuned_subspace(m, cv=task.folds)
+    return tuned_linear(task.form.n, task.form.d, m, task.form.sparse, task.folds)
 
 
 def _margin(task: BlendTask) -> Any:
