@@ -393,3 +393,14 @@ def test_a_category_without_a_known_value_raises_a_warning():
     prepare = TablePreparation().fit(frame)
     with pytest.warns(UserWarning, match="No value of column 'zip', such as '1234', is one that"):
         prepare.transform(frame.assign(zip=frame["zip"].astype(int)))
+
+
+def test_a_word_that_is_neither_yes_nor_no_counts_as_missing():
+    frame = pd.DataFrame({"vip": ["yes", "no", None, "yes"], "n": range(4)})
+    prepare = TablePreparation().fit(frame)
+    assert prepare.kinds_["vip"] == "boolean"
+    new = pd.DataFrame({"vip": ["No", "maybe", "n/a", "1"], "n": range(4)})
+    with pytest.warns(UserWarning, match="Column 'vip' is 'maybe', neither yes nor no"):
+        found = prepare.transform(new)
+    known = new.assign(vip=["no", None, None, "yes"])
+    np.testing.assert_array_equal(found, prepare.transform(known))

@@ -284,12 +284,25 @@ def _read_column(table: RawTable, name: str, layout: TableLayout) -> np.ndarray:
                 "samples. Read it in the same way as for fit."
             )
         return np.asarray(places[words.codes])
-    written = _written_numbers(table.column(name)) if layout.kinds[name] == "number" else None
+    column = table.column(name)
+    if layout.kinds[name] == "boolean" and isinstance(column, Words):
+        return _truth(name, column)
+    written = _written_numbers(column) if layout.kinds[name] == "number" else None
     if written is not None:
         return written
     values, _, _ = known_column(table, name, False, layout, [])
     _check_finite(name, values)
     return values
+
+
+def _truth(name: str, words: Words) -> np.ndarray:
+    """Return words as 1 and 0; other words are missing values, with a warning."""
+    known = {**BOOLEAN, "1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
+    found = [known.get(value.strip().lower(), np.nan) for value in words.values]
+    odd = [v for v, t in zip(words.values, found, strict=True) if np.isnan(t) and not is_absent(v)]
+    if odd:
+        warn(f"Column {name!r} is {odd[0]!r}, neither yes nor no: it counts as missing.")
+    return np.asarray(np.array([*found, np.nan])[words.codes])
 
 
 def _find(value: str, position: Mapping[str, float]) -> float:
