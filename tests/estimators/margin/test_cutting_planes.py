@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from eigenlabel.estimators.margin.cutting_planes import Planes, Samples, minimise
+from eigenlabel.estimators.margin.cutting_planes import Planes, SampleVectors, minimise
 from eigenlabel.estimators.margin.violations import most_violated
 
 
 def test_inactive_planes_are_replaced():
-    samples = Samples(np.eye(2), 0.0)
+    samples = SampleVectors(np.eye(2), 0.0)
     planes = Planes(samples, 100.0, 1e-3)
     for angle in np.linspace(0, 3, 60):
         planes.add(samples.combine(np.array([np.cos(angle), np.sin(angle)])), 1.0)
@@ -37,8 +37,8 @@ def test_few_samples_keep_coefficients_and_many_keep_weights(rng, form):
     find = partial(most_violated, "f1", y, int(y.sum()))
     narrow = minimise(form(X), find, 50.0, 2.0, 1e-8, 2000)
     other = minimise(form(wide), find, 50.0, 2.0, 1e-8, 2000)
-    assert Samples(wide, 2.0).by_coefficients
-    assert not Samples(X, 2.0).by_coefficients
+    assert SampleVectors(wide, 2.0).by_coefficients
+    assert not SampleVectors(X, 2.0).by_coefficients
     # A gap of 1e-8 determines w up to the square root of 2 C 1e-8 = 1e-3, for each of both.
     np.testing.assert_allclose(other.w[:6], narrow.w[:6], atol=2e-3)
     assert other.w[-1] == pytest.approx(narrow.w[-1], abs=2e-3)

@@ -37,7 +37,7 @@ class Point:
         return Point((self.vector + other.vector) / 2, (self.image + other.image) / 2)
 
 
-class Samples:
+class SampleVectors:
     """The samples with a constant feature, and the form in which vectors w are kept.
 
     Few samples with many features keep w by its n coefficients. A round then costs two products
@@ -81,7 +81,7 @@ class Planes:
 
     Parameters
     ----------
-    samples : Samples
+    samples : SampleVectors
         What the gradients are combinations of.
     C : float
         Weight of the planes against the penalty of w.
@@ -89,7 +89,7 @@ class Planes:
         A plane is active if it is at most this much below the highest one.
     """
 
-    def __init__(self, samples: Samples, C: float, tol: float) -> None:
+    def __init__(self, samples: SampleVectors, C: float, tol: float) -> None:
         self.C, self.tol, self.size = C, tol, 0
         self._vectors = np.empty((16, samples.size))
         # Vectors that are kept as they are equal their images: one array serves both.
@@ -207,7 +207,7 @@ def minimise(
     max_iter : int
         Upper bound on the number of rounds.
     """
-    samples = Samples(X, constant)
+    samples = SampleVectors(X, constant)
     planes = Planes(samples, C, tol)
     w = best = Point(np.zeros(samples.size), np.zeros(samples.size))
     lowest = gap = np.inf

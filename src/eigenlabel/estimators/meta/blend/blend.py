@@ -1,10 +1,9 @@
 """MultilabelBlend: models that err differently, calibrated and averaged by held-out log-loss."""
 
 import numbers
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,11 +35,11 @@ from eigenlabel.estimators.meta.blend.members import (
     reads_views,
     split_stages,
 )
+from eigenlabel.estimators.meta.blend.named_members import NamedMembers
 from eigenlabel.estimators.meta.blend.preparing import (
     check_complete,
-    needs_preparation,
+    prepare,
     reads_tables,
-    with_weight,
 )
 from eigenlabel.estimators.meta.blend.stages import Stages, blend_stages, read_stages
 from eigenlabel.estimators.meta.blend.task import BlendTask, join_views, without_empty_classes
@@ -71,7 +70,6 @@ from eigenlabel.linalg.heldout import training_rows
 from eigenlabel.model_selection.routing import NO_GROUPS, make_router
 from eigenlabel.model_selection.search import store_calibration
 from eigenlabel.model_selection.splits import list_folds
-from eigenlabel.preprocessing.table_preparation import TablePreparation
 from eigenlabel.thresholds.base import Rule
 from eigenlabel.thresholds.calibration import Calibration
 from eigenlabel.thresholds.rules import check_readable, get_rule, top_labels, top_matrix
@@ -79,7 +77,7 @@ from eigenlabel.thresholds.rules import check_readable, get_rule, top_labels, to
 Params = Callable[[str], dict[str, Any]]
 
 
-class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
+class MultilabelBlend(NamedMembers, MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
     """Blend models that err differently, by the log-loss of their held-out probabilities.
 
     Every member is calibrated on held-out scores. With the log-odds z_k of member k, the blend has
@@ -250,71 +248,6 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         self.verbose = verbose
         self.calibration = calibration
 
-    # Parameters of members
-
-    def _pairs(self) -> list[tuple[str, Any]]:
-        """Return the classifiers of the user by name; what is wrong with them is for fit to say."""
-        if not isinstance(self.members, (list, tuple)):
-            return []
-        pairs = [one for one in self.members if isinstance(one, tuple) and len(one) == 2]
-        return [(name, one) for name, one in pairs if hasattr(one, "get_params")]
-
-    def _check_names(self) -> None:
-        """Raise ValueError if a classifier has the name of a parameter, which would hide it."""
-        hidden = next((n for n, _ in self._pairs() if n in self._get_param_names()), None)
-        if hidden is not None:
-            raise ValueError(f"{hidden!r} is a parameter of the blend: call the member otherwise.")
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, and those of the classifiers in ``members``.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether the classifiers and their parameters are included.
-
-        Returns
-        -------
-        params : dict of str to object
-            The parameters.
-        """
-        found: dict[str, Any] = super().get_params(deep=False)
-        if deep:
-            for name, one in self._pairs():
-                found[name] = one
-                found.update({f"{name}__{key}": v for key, v in one.get_params().items()})
-        return found
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters of the blend, replace a classifier, or set its parameters.
-
-        Parameters
-        ----------
-        **params : dict
-            The parameters; ``name=classifier`` replaces a member, ``name__key`` sets one of its
-            parameters.
-
-        Returns
-        -------
-        self : MultilabelBlend
-            The blend.
-        """
-        if "members" in params:
-            self.members = params.pop("members")
-        pairs = dict(self._pairs())
-        new = {name: params.pop(name) for name in list(params) if name in pairs}
-        if new:
-            self.members = [
-                (one[0], new.get(one[0], one[1])) if isinstance(one, tuple) else one
-                for one in self.members
-            ]
-            pairs.update(new)
-        for key in [key for key in params if key.partition("__")[0] in pairs]:
-            name, _, inner = key.partition("__")
-            pairs[name].set_params(**{inner: params.pop(key)})
-        super().set_params(**params)
-        return self
-
     def _sk_visual_block_(self) -> Any:
         """Return the members side by side, for the page that a notebook shows."""
         shown = dict(getattr(self, "members_", {}))
@@ -411,23 +344,13 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         return self
 
     def _prepare(self, X: Any, sample_weight: Any) -> Any:
-        """Return the features of samples that need preparation, and other samples as they are.
-
-        Samples without weight decide nothing.
-        """
+        """Return the features of samples that need preparation, and other samples as they are."""
         self.__dict__.pop("preparation_", None)
         if self.prepare == "none" or is_several(X):
             return X
-        counted = with_weight(X, sample_weight)
-        if not needs_preparation(counted):
-            return X
-        self.preparation_ = TablePreparation()
-        with plain_arrays():
-            features = self.preparation_.fit_transform(counted)
-            features = features if counted is X else self.preparation_.transform(X)
-        if self.verbose:
-            for note in self.preparation_.notes_:
-                print(note, file=sys.stderr)
+        made, features = prepare(X, sample_weight, self.verbose)
+        if made is not None:
+            self.preparation_ = made
         return features
 
     def _remember_columns(self) -> None:
@@ -616,3 +539,8 @@ class MultilabelBlend(MetaEstimatorMixin, RuleClassifier):  # type: ignore[misc]
         if hasattr(self, "calibration_"):
             values = self._codec.shape_probabilities(self.calibration_.probabilities(values))
         return top_matrix(top_labels(values, int(n_labels)), len(self.classes_))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.prepare != "none"
+        return tags

@@ -1,5 +1,6 @@
 """Samples of any form, which a blend turns into features of its members."""
 
+import sys
 from typing import Any
 
 import narwhals as nw
@@ -8,15 +9,36 @@ from sklearn.pipeline import Pipeline
 
 from eigenlabel.datasets.tables.frames import as_floats, is_sparse_column
 from eigenlabel.inputs.data import check_unique_columns, unmasked
+from eigenlabel.inputs.fitting import plain_arrays
 from eigenlabel.inputs.sklearn_private import take_labels
 from eigenlabel.inputs.views import indexable
 from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.operators import is_sparse
 from eigenlabel.preprocessing.preparation import is_counts
 from eigenlabel.preprocessing.sample_forms import as_texts
+from eigenlabel.preprocessing.table_preparation import TablePreparation
 
 BLOCK = 256  # columns that are compared at once
 UNEQUAL = 10.0  # a column of this many times the median spread would rule the linear member
+
+
+def prepare(X: Any, sample_weight: Any, verbose: int) -> tuple[TablePreparation | None, Any]:
+    """Return the preparation that samples need, and their features; None and X if they need none.
+
+    Samples without weight decide nothing. If ``verbose`` is not 0, the columns that are left out
+    are named on stderr.
+    """
+    counted = with_weight(X, sample_weight)
+    if not needs_preparation(counted):
+        return None, X
+    made = TablePreparation()
+    with plain_arrays():
+        features = made.fit_transform(counted)
+        features = features if counted is X else made.transform(X)
+    if verbose:
+        for note in made.notes_:
+            print(note, file=sys.stderr)
+    return made, features
 
 
 def needs_preparation(X: Any) -> bool:
@@ -39,11 +61,12 @@ def needs_preparation(X: Any) -> bool:
 
 def with_weight(X: Any, sample_weight: Any) -> Any:
     """Return the samples of positive weight, or X itself if no weight is zero."""
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
-    if np.ndim(sample_weight) != 1 or len(sample_weight) != n:
+    weights = np.asarray(sample_weight)
+    if weights.ndim != 1 or weights.all() or not weights.any():
         return X
-    rows = np.flatnonzero(np.asarray(sample_weight))
-    return X if len(rows) in (0, n) else take_labels(indexable(X), rows)
+    samples = indexable(X)
+    n = samples.shape[0] if hasattr(samples, "shape") else len(samples)
+    return X if len(weights) != n else take_labels(samples, np.flatnonzero(weights))
 
 
 def check_complete(X: Any) -> None:
