@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenlabel.datasets.files.errors import DataError, show, unknown
 from eigenlabel.datasets.tables.columns import RawTable, Words
-from eigenlabel.inputs.data import check_largest
+from eigenlabel.inputs.data import check_largest, check_sparse
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing, plain_arrays
 from eigenlabel.inputs.messages import Message, Parameter
 from eigenlabel.inputs.parameters import (
@@ -222,7 +222,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The features.
         """
         check_is_fitted(self)
-        samples = read_samples(to_dense(X) if self._dense and is_sparse(X) else X)
+        if self._dense and is_sparse(X):
+            check_sparse(X, "X")
+            X = to_dense(X)
+        samples = read_samples(X)
         if self._layout is None:
             self._check_columns(samples)
             return self._prepared(samples.as_matrix())

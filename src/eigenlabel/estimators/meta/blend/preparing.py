@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from eigenlabel.datasets.tables.frames import as_floats, is_sparse_column
-from eigenlabel.inputs.data import check_unique_columns, unmasked
+from eigenlabel.inputs.data import check_sparse, check_unique_columns, unmasked
 from eigenlabel.inputs.fitting import plain_arrays
 from eigenlabel.inputs.sklearn_private import take_labels
 from eigenlabel.inputs.views import indexable
@@ -28,6 +28,8 @@ def prepare(X: Any, sample_weight: Any, verbose: int) -> tuple[TablePreparation 
     Samples without weight decide nothing. If ``verbose`` is not 0, the columns that are left out
     are named on stderr.
     """
+    if is_sparse(X):
+        check_sparse(X, "X")
     counted = with_weight(X, sample_weight)
     if not needs_preparation(counted):
         return None, X
