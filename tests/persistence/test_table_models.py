@@ -23,7 +23,6 @@ def table():
     rng = np.random.default_rng(0)
     n = 120
     spoken = rng.integers(0, 5, (n, 3))
-    [" ".join(WORDS[k] for k in row) for row in spoken]
     frame = pd.DataFrame(
         {
             "zip": rng.choice(["01234", "04567", "08910"], n),
