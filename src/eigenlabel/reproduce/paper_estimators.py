@@ -26,8 +26,8 @@ _widest = LastFits(2)  # projections that AtShare reuses
 class AtDimensionOfMDDM(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A projection to the dimension that MDDM needs for 99.9% of the dependence.
 
-    Zhang and Zhou (2010) compare all methods at this dimension. MDDM uses the kernel of the
-    projection if the projection has one.
+    Zhang and Zhou (2010) compare all methods at this dimension, the uncorrelated MDDM too. MDDM
+    uses the kernels of the projection, of samples and of labels, if the projection has them.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class AtDimensionOfMDDM(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         kernel = {
             name: value
             for name, value in self.projection.get_params().items()
-            if name in ("kernel", "gamma")
+            if name in ("kernel", "gamma", "label_kernel", "label_gamma")
         }
         self.dimension_ = max(1, MDDM(**kernel).fit(X, y).n_components_)
         chosen = clone(self.projection).set_params(**{self.parameter: self.dimension_})
