@@ -76,6 +76,16 @@ def test_each_set_counts_once_however_many_splits_it_has():
     assert row.ours == pytest.approx((0.3 + 10 * 0.1) / 11)
 
 
+def test_our_figure_is_shown_where_the_published_one_is_lost():
+    table = get_table("mddm-table1")
+    name = table.data["Yahoo web pages (11 sets)"][0].name
+    assert not [r for r in compare(table, []) if r.paper is None]
+    records = [record(name, "mddm:ORI+MLkNN", 0, one_error=0.47)]
+    (row,) = [r for r in compare(table, records) if r.paper is None]
+    assert (row.metric, row.method, row.ours, row.n) == ("one_error", "ORI", 0.47, 1)
+    assert (row.difference, row.outside) == (None, None)
+
+
 def test_rows_of_a_data_set_and_metric_are_adjacent():
     records = [record("Arts", "shared-subspace", 0, auc_macro=0.9, f1_macro=0.4, f1_micro=0.5)]
     pairs = [(r.dataset, r.metric) for r in compare(get_table("mlls-table3"), records)]

@@ -128,11 +128,18 @@ def _get_records(protocol: Protocol, folder: str, arguments: argparse.Namespace)
     splits = protocol.splits.n_splits
     if protocol.splits.at_most is not None:
         splits = min(splits, protocol.splits.at_most)
-    return [
+    found = read_csv(arguments.records)
+    mine = [
         record
-        for record in read_csv(arguments.records)
+        for record in found
         if record["data"] in data and record["method"] in methods and record["split"] < splits
     ]
+    if found and not mine:
+        raise UsageError(
+            f"{arguments.records} has no runs of {arguments.table}, which compares "
+            f"{', '.join(sorted(methods))} on {', '.join(sorted(data))}"
+        )
+    return mine
 
 
 def _plot_path(given: str | None, table: Table | Contest | Curves) -> str | None:

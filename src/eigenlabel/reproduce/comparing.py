@@ -1,6 +1,7 @@
 """Comparison of the published figures of a table with ours."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ class Row(NamedTuple):
         Name of the method in the paper. A method that the paper does not have is compared with
         the best one of the paper.
     paper : float or None
-        The published figure.
+        The published figure; None if the text of the paper has lost it.
     paper_std : float or None
         The published standard deviation.
     ours : float or None
@@ -107,7 +108,7 @@ def compare(table: Table, records: Records) -> list[Row]:
         else:
             rows += [_figure(table, figure, name, records) for name in _metrics(table, figure)]
     if table.kind == "figures":
-        rows += _beyond(table, records)
+        rows += _lost(table, records) + _beyond(table, records)
         rows = mark_best(table, rows, records)
     order = {key: k for k, key in enumerate(dict.fromkeys((r.dataset, r.metric) for r in rows))}
     return sorted(rows, key=lambda row: order[row.dataset, row.metric])
@@ -161,6 +162,20 @@ def _figure(table: Table, figure: Figure, metric: str, records: Records) -> Row:
         *(figure.dataset, metric, figure.method, figure.mean, figure.std),
         *(mean, std, len(values), outside),
     )
+
+
+def _lost(table: Table, records: Records) -> list[Row]:
+    """Return our figures whose published ones are missing: the text of a paper lost some."""
+    figures = published()[table.name]
+    there = {(f.dataset, f.metric, f.method) for f in figures}
+    panels = dict.fromkeys((f.dataset, f.metric) for f in figures if f.dataset in table.data)
+    rows = []
+    for (dataset, metric), method in product(panels, table.methods):
+        if (dataset, metric, method) not in there:
+            figure = Figure(dataset, "", method, metric, np.nan, None)
+            found = [_figure(table, figure, name, records) for name in _metrics(table, figure)]
+            rows += [row._replace(paper=None, outside=None) for row in found if row.n]
+    return rows
 
 
 def _beyond(table: Table, records: Records) -> list[Row]:

@@ -155,11 +155,9 @@ def _revision(name: str, base: str, kernel: str) -> int:
     training samples); Gaussian ones twice more (all labels at once where kernels are narrow; the
     width by Hamming loss). MDDM_f has the dimension of MDDM_p since the last revision.
     """
-    if base == "SVM":
-        revision = 5 if kernel == "rbf" else 3
-    else:
-        revision = 2 if name.endswith("^k") else 1
-    return revision + name.startswith("MDDM_f")
+    svm = {"linear": 3, "rbf": 5}[kernel]
+    neighbours = 2 if name.endswith("^k") else 1
+    return (svm if base == "SVM" else neighbours) + name.startswith("MDDM_f")
 
 
 # "mddm:PCA+SVM-rbf" is PCA with SVMs after it, both with Gaussian kernels.
