@@ -26,10 +26,11 @@ class LedgerEntry(NamedTuple):
         Where it is: "module" or "module:name", "method:NAME" of the catalogue, or "table:NAME" of
         ``eigenlabel reproduce``.
     state : {"done", "part", "stand-in", "to run", "not run"}
-        "done": implemented, or runs as published. "part": some of the paper's data sets are not
-        available. "stand-in": runs on other data. "not run": nothing can be run.
+        "done": implemented, or runs as published. "part": some of the paper's data sets or settings
+        are missing. "stand-in": runs on other data. "to run": implemented, but fewer than one in
+        ten of its runs are recorded yet. "not run": nothing can be run.
     reason : str
-        Why the state is not "done".
+        Why the state is not "done", or what a reader has to know.
     runs : str
         How many runs of the protocol are recorded in ``results/papers``; empty for what is not run.
     """

@@ -153,7 +153,7 @@ NO_WORD_COUNTS = "no public copy with its full word counts is known to us"
 FIRST_SETS_LACKING = dict.fromkeys(("Computers", "Entertainment"), NO_WORD_COUNTS)
 LAST_SETS_LACKING = dict.fromkeys(("Recreation", "Social", "Society"), NO_WORD_COUNTS)
 YAHOO_LACKING = FIRST_SETS_LACKING | LAST_SETS_LACKING
-BUSINESS = "The available Business has 11% more pages than the paper's and is not the same data."
+BUSINESS = "The available Business has 12% more pages than the paper's and is not the same data."
 METRICS = {"auc": "auc_macro", "macro_f1": "f1_macro", "micro_f1": "f1_micro"}
 # The tables of three papers on these pages share their runs: a split of 5 is one of 30.
 RUN: dict[str, Any] = {
