@@ -235,8 +235,8 @@ def show_contest(contest: Contest, records: Records, metrics: Sequence[str]) -> 
         lines += [
             f"Some methods have the same order as {contest.reference} on all data sets of the "
             "paper, by a metric. Tested on each of our data sets, that is "
-            f"{sum(verdicts.values())} comparisons. As in the paper: {verdicts['holds']}, reversed: "
-            f"{verdicts['reversed']}, undecided: {verdicts['open']}.",
+            f"{sum(verdicts.values())} comparisons. As in the paper: {verdicts['holds']}, "
+            f"reversed: {verdicts['reversed']}, undecided: {verdicts['open']}.",
             "",
         ]
     lines += [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from commands import run_command
-from eigenlabel.cli.options import parse_settings, parse_value, words
+from eigenlabel.cli.options import join_names, parse_settings, parse_value, words
 from eigenlabel.cli.tables import format_table
 
 
@@ -13,6 +13,15 @@ def test_settings_are_python_values_or_text():
         "a": 1, "b": np.inf, "c": [1, 2], "d": "text", "e": None, "f": "x=y"
     }  # fmt: skip
     assert parse_value("__import__('os')") == "__import__('os')"
+
+
+def test_names_that_contain_commas_are_found_in_lists():
+    known = ("SVM", "ML_LS", "ML_LS, cosine", "SVM, n = 5")
+    assert join_names(words("ML_LS, cosine,SVM,n = 5,x"), known) == [
+        *("ML_LS, cosine", "SVM, n = 5", "x")
+    ]
+    assert join_names(words("ML_LS,SVM"), known) == ["ML_LS", "SVM"]
+    assert join_names([], known) == []
 
 
 def test_unusual_settings_and_lists_are_parsed():

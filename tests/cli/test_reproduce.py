@@ -1,10 +1,13 @@
 """Tables and figures of papers."""
 
 from dataclasses import replace
+from pathlib import Path
 
 from commands import run_command
 from eigenlabel.cli.reproduce import print_comparison
 from eigenlabel.reproduce import TABLES, Row
+
+KDD_TABLE_3 = Path(__file__).parents[2] / "results" / "papers" / "kdd-table3.csv"
 
 
 def test_reproduce_lists_tables_and_prints_a_comparison(data_folder, tmp_path, capsys, monkeypatch):
@@ -95,3 +98,20 @@ def test_a_p_value_states_its_pairs(capsys):
     assert "p-values of fewer pairs than the protocol has are not compared" in out
     print_comparison(table, [all_pairs], "text")
     assert "0.0300 (30 pairs)" in capsys.readouterr().out
+
+
+def test_records_of_another_table_are_refused(capsys):
+    assert run_command("reproduce", "mddm-table1", "--records", KDD_TABLE_3) == 2
+    error = capsys.readouterr().err
+    assert "has no runs of mddm-table1, which compares mddm:CCA+MLkNN" in error
+
+
+def test_methods_whose_names_contain_commas_can_be_chosen(
+    data_folder, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setenv("EIGENLABEL_DATA", str(data_folder))
+    words = ("reproduce", "mlls-table7", "--methods", "ML_LS, cosine,SVM", "--dry-run")
+    assert run_command(*words, "-o", tmp_path) == 0
+    plan = capsys.readouterr().out
+    assert "ML_LS, cosine" in plan
+    assert "ML_LS, rbf" not in plan

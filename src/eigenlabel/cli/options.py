@@ -2,7 +2,7 @@
 
 import argparse
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -203,3 +203,14 @@ def duration(text: str) -> float:
 def words(text: str) -> list[str]:
     """Return words separated by commas, without empty ones."""
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def join_names(parts: list[str], known: Collection[str]) -> list[str]:
+    """Return the parts, those of a known name that contains commas as one."""
+    joined, k = [], 0
+    while k < len(parts):
+        ends = range(len(parts), k + 1, -1)
+        end = next((e for e in ends if ", ".join(parts[k:e]) in known), k + 1)
+        joined.append(", ".join(parts[k:end]))
+        k = end
+    return joined

@@ -10,7 +10,7 @@ from eigenlabel import report
 from eigenlabel.cli.contests import print_contest
 from eigenlabel.cli.data_files import check_output
 from eigenlabel.cli.experiments import add_running_options, check_failures, get_records
-from eigenlabel.cli.options import Command, UsageError, choose, positive, suggest, words
+from eigenlabel.cli.options import Command, UsageError, choose, join_names, positive, suggest, words
 from eigenlabel.cli.pages import comparison_sections, write_page
 from eigenlabel.cli.tables import format_note, format_table
 from eigenlabel.datasets.files.atomic import writing
@@ -187,6 +187,8 @@ def _find_table(arguments: argparse.Namespace) -> Table | Contest | Curves:
     names = (*TABLES, *CONTESTS, *FIGURES)
     table = get_table(choose("table", arguments.table, names, "'eigenlabel reproduce --list'"))
     known = table.curves() if isinstance(table, Curves) else table.runnable()
+    if arguments.methods:
+        arguments.methods = join_names(arguments.methods, table.runnable())
     for method in arguments.methods or ():
         listing = f"{table.name} has {', '.join(known)}; --dry-run"
         choose("method", method, table.runnable(), listing)
