@@ -10,6 +10,7 @@ from eigenlabel.inputs.data import check_scores
 from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.labels.checks import check_label_matrix, check_observed_labels
 from eigenlabel.labels.label_sets import common_matrices
+from eigenlabel.labels.named_columns import labels_beside
 from eigenlabel.linalg._types import Bools, Floats
 
 Observed: TypeAlias = Bools | None  # (n, m), None if all cells are observed
@@ -18,7 +19,8 @@ Weights: TypeAlias = Any  # what users pass: (n,) or None
 
 def read_label_sets(y_true: Any, y_pred: Any) -> tuple[Bools, Bools, Observed]:
     """Return true and predicted labels and the observed cells; other cells are False in both."""
-    check_same_names(y_true, y_pred, "y_pred")
+    y_true = labels_beside(y_true, y_pred, "y_pred", "y_true")
+    y_pred = labels_beside(y_pred, y_true, "y_true", "y_pred")
     y_true, y_pred = common_matrices(y_true, y_pred)
     Y, observed = check_observed_labels(y_true, "y_true")
     P = check_label_matrix(y_pred, "y_pred")
@@ -35,27 +37,10 @@ def read_scores(y_true: Any, scores: Any) -> tuple[Bools, Floats, Observed]:
             "metric of the k best labels (such as ndcg_at_k) or of probabilities (such as log_loss)"
             ", which read the stored cells only."
         )
-    check_same_names(y_true, scores, "scores")
+    y_true = labels_beside(y_true, scores, "scores", "y_true")
     Y, observed = check_observed_labels(y_true, "y_true")
     F = check_scores("scores", scores, Y.shape)
     return Y, F if observed is None else np.where(observed, F, -np.inf), observed
-
-
-def _column_names(frame: Any) -> list[Any]:
-    names = getattr(frame, "columns", None)
-    return [] if names is None else list(names)
-
-
-def check_same_names(y_true: Any, other: Any, name: str) -> None:
-    """Raise ValueError if two frames have other names of labels, or the same in another order."""
-    left, right = (_column_names(frame) for frame in (y_true, other))
-    named = all(isinstance(each, str) for each in (*left, *right))
-    if left and right and named and left != right and len(left) == len(right):
-        first = [a == b for a, b in zip(left, right, strict=True)].index(False)
-        raise ValueError(
-            f"Column {first} is {left[first]!r} in y_true and {right[first]!r} in {name}, but "
-            f"columns are compared by position. Pass {name}[y_true.columns], or arrays."
-        )
 
 
 def sample_weights(sample_weight: Any, n: int, observed: Observed = None) -> Floats:

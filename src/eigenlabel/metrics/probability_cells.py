@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from eigenlabel.inputs.data import check_scores
 from eigenlabel.inputs.parameters import check_choice, check_number
 from eigenlabel.labels.checks import check_observed_labels
+from eigenlabel.labels.named_columns import labels_beside
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.ties import UNITS, precision
 from eigenlabel.metrics.checked_inputs import Observed, Weights, average, sample_weights
@@ -91,6 +92,7 @@ def _read_sparse(y_true: Any, probabilities: Any, weights: Weights, label: int |
 
 
 def _read_dense(y_true: Any, probabilities: Any, weights: Weights, label: int | None) -> Forecast:
+    y_true = labels_beside(y_true, probabilities, "probabilities", "y_true")
     Y, observed = check_observed_labels(y_true, "y_true")
     P = check_scores("probabilities", _without_classes(probabilities), Y.shape)
     _check_range(P, lambda at: np.unravel_index(at, P.shape))

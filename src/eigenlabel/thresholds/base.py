@@ -9,6 +9,7 @@ from eigenlabel.inputs.data import check_scores
 from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.inputs.sklearn_private import takes_weights
 from eigenlabel.labels.checks import check_observed_labels
+from eigenlabel.labels.named_columns import labels_beside
 from eigenlabel.linalg._types import Bools, Floats
 
 
@@ -119,7 +120,7 @@ class Rule:
         thresholds : ndarray of shape (n_labels,)
             The thresholds.
         """
-        labels, observed = check_observed_labels(Y, "Y")
+        labels, observed = check_observed_labels(labels_beside(Y, scores, "scores"), "Y")
         scores = check_scores("scores", scores, labels.shape)
         weights = check_row_weights(sample_weight, len(labels))
         if weights is not None and not weights.all():

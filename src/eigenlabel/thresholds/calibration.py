@@ -18,6 +18,7 @@ from eigenlabel.inputs.parameters import check_choice, check_number
 from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.labels.checks import check_observed_labels
 from eigenlabel.labels.codec import LabelCodec
+from eigenlabel.labels.named_columns import labels_beside
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.linalg.operators import row_blocks
 from eigenlabel.thresholds.isotonic import IsotonicCurves, fit_curves, has_curve, prefer_curves
@@ -400,7 +401,7 @@ def _check(
     scores: Any, Y: Any, sample_weight: Any
 ) -> tuple[Floats, Bools, Floats | None, Bools | None]:
     """Return checked scores, labels, weights and observed cells."""
-    truth, observed = check_observed_labels(Y, "Y")
+    truth, observed = check_observed_labels(labels_beside(Y, scores, "scores"), "Y")
     scores = _check_scores(scores)
     if scores.shape != truth.shape:
         raise ValueError(f"scores have shape {scores.shape}, the label matrix {truth.shape}.")

@@ -11,6 +11,7 @@ from eigenlabel.inputs.data import check_scores, unmasked
 from eigenlabel.inputs.sample_weights import check_row_weights
 from eigenlabel.labels.checks import check_observed_labels
 from eigenlabel.labels.label_sets import read_labels
+from eigenlabel.labels.named_columns import labels_beside
 from eigenlabel.linalg._types import Bools, Floats, Ints
 from eigenlabel.model_selection.classifier_scores import probabilities_matrix, scores_matrix
 from eigenlabel.thresholds import held_out_probabilities
@@ -98,7 +99,7 @@ def read_judged(
     These are samples of weight zero, and samples whose scores are all NaN because they were never
     held out.
     """
-    Y = read_labels(Y, label_names)
+    Y = read_labels(labels_beside(Y, scores, what), label_names)
     truth, observed = check_observed_labels(Y, "Y")
     weights = check_row_weights(sample_weight, len(truth))
     weights = np.ones(len(truth)) if weights is None else weights

@@ -12,6 +12,7 @@ from eigenlabel.inspection.label_errors.label_issues import LabelIssues
 from eigenlabel.inspection.label_errors.logistic_maps import Evidence, fit_maps, log_odds
 from eigenlabel.inspection.label_errors.noise_rates import NoiseRates, fit_noise_rates
 from eigenlabel.labels.label_sets import read_labels
+from eigenlabel.labels.named_columns import labels_beside
 from eigenlabel.linalg._types import Bools, Floats
 from eigenlabel.linalg.conditional_means import ConditionalMeans
 from eigenlabel.linalg.numerics import EPS
@@ -90,7 +91,12 @@ def find_label_issues(
     True
     """
     check_number("max_issues", max_issues, 1, integer=True)
-    Y = read_labels(Y, label_names)
+    if hasattr(probabilities, "fit"):
+        raise TypeError(
+            "probabilities is an estimator. Pass held-out probabilities, such as "
+            "cross_val_predict(model, X, Y, method='predict_proba')."
+        )
+    Y = read_labels(labels_beside(Y, probabilities, "probabilities"), label_names)
     given = GivenLabels(Y)
     n, m = given.shape
     names = getattr(Y, "columns", None) if label_names is None else label_names
