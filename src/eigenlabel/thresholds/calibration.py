@@ -332,17 +332,39 @@ def held_out_probabilities(
     >>> RiskControl(recall=0.9).fit(held_out_probabilities(scores, Y), Y).round(1)
     array([0.3, 0.3, 0.3])
     """
-    check_choice("method", method, METHODS)
     check_number("n_folds", n_folds, 2, integer=True)
-    scores, truth, weights, observed = _check(scores, Y, sample_weight)
+    scores = _check_scores(scores)
     known = np.flatnonzero(~np.isnan(scores).all(axis=1))
     fold = np.full(len(scores), -1)
     fold[known] = np.arange(len(known)) % n_folds
+    return probabilities_by_fold(scores, Y, fold, sample_weight, method)
+
+
+def probabilities_by_fold(
+    scores: Any, Y: Any, fold: Ints, sample_weight: Any, method: str
+) -> Floats:
+    """Return probabilities of held-out scores by calibrations that have not seen their fold.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples, n_labels)
+        The held-out scores.
+    Y : array-like of shape (n_samples, n_labels)
+        The true labels, NaN where a label is not observed.
+    fold : array of int of shape (n_samples,)
+        The fold of each sample, -1 for samples without scores.
+    sample_weight : array-like of shape (n_samples,) or None
+        The sample weights.
+    method : str
+        The kind of maps, as in :func:`fit_calibration`.
+    """
+    check_choice("method", method, METHODS)
+    scores, truth, weights, observed = _check(scores, Y, sample_weight)
     cells = ~np.isnan(scores) if observed is None else observed & ~np.isnan(scores)
     counts = cells.any(axis=1) if weights is None else cells.any(axis=1) & (weights > 0)
     labels = truth if observed is None else np.where(observed, truth, np.nan)
     out = np.full(scores.shape, np.nan, dtype=np.result_type(scores.dtype, np.float32))
-    for k in range(min(n_folds, len(known))):
+    for k in np.unique(fold[fold >= 0]):
         train = counts & (fold != k)
         rows = train if train.any() else counts
         part = None if weights is None else weights[rows]

@@ -478,3 +478,25 @@ def test_views_are_found_by_name_and_their_columns_are_compared(data, members):
         model.predict([first])
     with pytest.raises(ValueError, match="View 'a' has 3 columns, but had 4 in fit"):
         model.predict({"a": data.X[:, :3], "b": data.X[:, 3:]})
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1 / 200])
+def test_weights_count_relative_to_each_other(scale):
+    data = make_shared_subspace(200, n_labels=6, random_state=0)
+    members = ["linear", "neighbours", "sets"]
+    plain = MultilabelBlend(members, random_state=0).fit(data.X, data.Y)
+    small = MultilabelBlend(members, random_state=0).fit(
+        data.X, data.Y, sample_weight=np.full(200, scale)
+    )
+    np.testing.assert_allclose(small.weights_, plain.weights_, rtol=1e-5)  # a solver's tolerance
+    expected = plain.predict_proba(data.X)
+    np.testing.assert_allclose(small.predict_proba(data.X), expected, rtol=1e-5)
+
+
+def test_no_folds_are_five_folds():
+    data = make_shared_subspace(100, 8, 3, random_state=0)
+    five, none = (
+        MultilabelBlend(["forest", "linear"], cv=cv, random_state=0).fit(data.X, data.Y)
+        for cv in (5, None)
+    )
+    np.testing.assert_array_equal(five.predict_proba(data.X), none.predict_proba(data.X))

@@ -51,6 +51,16 @@ def test_members_are_calibrated_on_other_samples(task, scores):
     np.testing.assert_array_equal(found.calibration.slopes, whole.slopes)
 
 
+def test_samples_that_belong_together_are_calibrated_together():
+    task = make_task(exchangeable=False)
+    scores = np.random.default_rng(0).standard_normal(task.Y.shape)
+    plain = calibrate(scores, task, "sigmoid").logits
+    for _, test in task.folds:
+        task.Y[test] = ~task.Y[test]  # what a fold says does not reach its own probabilities
+        np.testing.assert_array_equal(calibrate(scores, task, "sigmoid").logits[test], plain[test])
+        task.Y[test] = ~task.Y[test]
+
+
 def test_classes_share_a_map(rng):
     X, y = rng.standard_normal((60, 3)), np.array(list("abc") * 20)
     task = make_task(X, y)

@@ -23,11 +23,16 @@ def walk(trees, x, root):
     return trees.left[node]
 
 
+def in_units(forest, X):
+    """Return samples as the trees read them."""
+    return ((X - forest.centre_) / forest.scale_).astype(np.float32)
+
+
 def naive_scores(forest, X, counting=None):
     """Return ``2 p - 1`` with the mean of the shares of labels in the leaves, one by one."""
     V = forest.leaf_labels_.toarray() * forest.n_trees
     out = np.empty((len(X), V.shape[1]))
-    for i, x in enumerate(X.astype(np.float32)):
+    for i, x in enumerate(in_units(forest, X)):
         leaves = [walk(forest.trees_, x, root) for root in forest.trees_.roots]
         use = [leaf for t, leaf in enumerate(leaves) if counting is None or counting[i, t]]
         out[i] = 2 * np.mean([V[leaf] for leaf in use], axis=0) - 1
@@ -62,7 +67,7 @@ def test_leaves_hold_the_labels_of_their_bootstrap_sample(data, monkeypatch):
     forest = LabelForest(4, random_state=0).fit(data.X, data.Y)
     V = forest.leaf_labels_.toarray() * 4
     for t, root in enumerate(forest.trees_.roots):
-        leaf = np.array([walk(forest.trees_, x, root) for x in data.X.astype(np.float32)])
+        leaf = np.array([walk(forest.trees_, x, root) for x in in_units(forest, data.X)])
         for one in np.unique(leaf[drawn[t] > 0]):
             inside = leaf == one
             share = np.average(data.Y[inside], axis=0, weights=drawn[t][inside])
@@ -127,11 +132,34 @@ def test_cells_that_are_not_observed_do_not_count(data, rng):
     np.testing.assert_allclose(p, np.nanmean(Y[:, :4], axis=0), atol=0.1)  # shares are not shrunk
 
 
-def test_samples_of_larger_weight_are_drawn_more_often():
-    w = np.array([0.0, 1.0, 3.0, 0.0])
-    counts = sum(module._draw(w, np.random.RandomState(k)) for k in range(500))
-    assert counts[0] == counts[3] == 0
-    np.testing.assert_allclose(counts[2] / counts[1], 3, rtol=0.2)  # of 2000 draws
+def test_heavy_samples_have_trees_that_have_not_seen_them(data):
+    w = np.ones(len(data.X))
+    w[:8] = 500.0
+    forest = LabelForest(40, random_state=0).fit(data.X, data.Y, sample_weight=w)
+    assert not np.isclose(forest.oof_scores_[:8], 2 * forest.prior_ - 1).all(axis=1).any()
+
+
+def test_weights_that_depend_on_labels_leak_nothing(rng):
+    X, y = rng.standard_normal((300, 5)), np.arange(300) < 15
+    w = np.where(y, 10.0, 10 / 19)
+    forest = LabelForest(60, random_state=0).fit(X, y[:, None].astype(int), sample_weight=w)
+    assert metrics.auc_macro(y[:, None], forest.oof_scores_) < 0.75  # 0.96 if weights are chances
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(1e-8, 0.0), (1.0, 1e8), (1e-3, 1e5), (1e60, 0.0)])
+def test_scores_do_not_depend_on_the_units_of_columns(scale, shift, data):
+    plain = LabelForest(40, random_state=0).fit(data.X, data.Y)
+    moved = LabelForest(40, random_state=0).fit(data.X * scale + shift, data.Y)
+    scores = moved.decision_function(data.X * scale + shift)
+    # Rounding moves a sample across a threshold here and there.
+    assert np.abs(scores - plain.decision_function(data.X)).mean() < 0.01
+    assert np.abs(moved.oof_scores_ - plain.oof_scores_).mean() < 0.01
+
+
+def test_stored_zeros_are_no_entries():
+    X = sp.csr_array(np.array([[1.0, 2, 3], [1, 2, 3], [1, 2, 3]]))
+    X.data[[0, 3]] = 0.0
+    np.testing.assert_array_equal(densest_columns(X, 2), [1, 2])
 
 
 def test_parallel_jobs_change_nothing(data):

@@ -115,3 +115,19 @@ def test_large_sparse_samples_are_solved_by_products(monkeypatch):
     np.testing.assert_allclose(found.oof_scores_, exact.oof_scores_, atol=1e-5)
     dense = MultilabelBlend(["linear"]).fit(X.toarray(), Y)
     assert dense.members_["linear"].solver == "auto"
+
+
+def test_bandwidths_are_compared_by_the_given_folds(data, monkeypatch):
+    groups = np.arange(120) // 4
+    folds = [(np.flatnonzero(groups % 3 != k), np.flatnonzero(groups % 3 == k)) for k in range(3)]
+    seen = []
+    tuned = module.tuned_subspace
+    monkeypatch.setattr(
+        module, "tuned_subspace", lambda m, **p: seen.append(p["cv"]) or tuned(m, **p)
+    )
+    KernelSubspace(n_compared=50, cv=folds, random_state=0).fit(data.X, data.Y)
+    rows = np.random.RandomState(0).permutation(120)[:50]
+    for compared in seen[:3]:
+        for (train, test), (every, held_out) in zip(compared, folds, strict=True):
+            assert set(rows[train]) == set(rows) & set(every)
+            assert set(rows[test]) == set(rows) & set(held_out)

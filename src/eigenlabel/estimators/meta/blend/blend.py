@@ -414,10 +414,10 @@ class MultilabelBlend(NamedMembers, MetaEstimatorMixin, RuleClassifier):  # type
             y=part(target),
             Y=part(data.Y),
             observed=part(data.observed),
-            weights=part(data.weights),
+            weights=_as_counts(part(data.weights)),
             codec=data.codec,
             folds=[(training_rows(len(used), fold), fold[1]) for fold in folds],
-            exchangeable=isinstance(self.cv, numbers.Integral) and not split,
+            exchangeable=(self.cv is None or isinstance(self.cv, numbers.Integral)) and not split,
             seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
             n_jobs=self.n_jobs,
             params=lambda name: take_rows(data.Y, routed(name), used),
@@ -544,3 +544,8 @@ class MultilabelBlend(NamedMembers, MetaEstimatorMixin, RuleClassifier):  # type
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.prepare != "none"
         return tags
+
+
+def _as_counts(weights: Floats | None) -> Floats | None:
+    """Return weights whose mean is at least one, so that penalties and priors see all samples."""
+    return None if weights is None else weights * max(1.0, len(weights) / float(weights.sum()))

@@ -16,7 +16,12 @@ from eigenlabel.estimators.meta.blend.weights import (
 )
 from eigenlabel.labels.checks import blank
 from eigenlabel.linalg._types import Bools, Floats
-from eigenlabel.thresholds.calibration import Calibration, fit_probabilities, held_out_probabilities
+from eigenlabel.thresholds.calibration import (
+    Calibration,
+    fit_probabilities,
+    held_out_probabilities,
+    probabilities_by_fold,
+)
 from eigenlabel.thresholds.isotonic import IsotonicCurves
 from eigenlabel.thresholds.logistic import IDENTITY
 
@@ -71,13 +76,18 @@ def _truth(task: BlendTask) -> Any:
 
 
 def _held_out(scores: Floats, task: BlendTask, method: str, calibration: Calibration) -> Floats:
-    """Return probabilities by maps that have not seen the sample.
+    """Return probabilities by maps that have not seen the sample, nor those it belongs to.
 
-    A vector of classes has one map with two parameters, for which that makes no difference.
+    The classes of a vector share a few parameters, for which that makes no difference.
     """
-    if task.codec.multilabel:
+    if not task.codec.multilabel:
+        return calibration.probabilities(scores)
+    if task.exchangeable:
         return held_out_probabilities(scores, _truth(task), task.weights, method=method)
-    return calibration.probabilities(scores)
+    fold = np.full(len(scores), -1)
+    for k, (_, test) in enumerate(task.folds):
+        fold[test] = k
+    return probabilities_by_fold(scores, _truth(task), fold, task.weights, method)
 
 
 @dataclass(frozen=True)

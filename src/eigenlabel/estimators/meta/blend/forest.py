@@ -108,6 +108,8 @@ class LabelForest(OwnMember):
     kinds err differently. Splits minimise the variance of the labels, which is the Gini impurity
     averaged over labels; more than 30 labels are replaced by 30 random combinations of them (Joly
     et al. 2014). The score of a label is 2 p - 1, with p its share in the leaves of a sample.
+    Columns are scaled before they become single precision numbers, which are too coarse for a small
+    spread beside a large mean.
 
     Parameters
     ----------
@@ -131,6 +133,10 @@ class LabelForest(OwnMember):
         The scores by the trees that have not seen the sample.
     columns_ : ndarray of shape (n_columns,) or None
         The columns that the trees see; None for all.
+    centre_ : ndarray of shape (n_columns,)
+        What is subtracted from them; zeros for a sparse X.
+    scale_ : ndarray of shape (n_columns,)
+        What they are divided by.
     trees_ : Trees
         The nodes of the trees.
     leaf_labels_ : sparse matrix of shape (n_leaves, n_labels)
@@ -177,6 +183,7 @@ class LabelForest(OwnMember):
         rng = check_random_state(self.random_state)
         n, m = data.Y.shape
         self.columns_ = densest_columns(data.X, self.max_columns)
+        self.centre_, self.scale_ = _units(self._chosen(data.X))
         X = self._dense(data.X)
         w = np.ones(n) if data.weights is None else data.weights
         seen = np.ones((n, m), dtype=bool) if data.observed is None else data.observed
@@ -213,7 +220,7 @@ class LabelForest(OwnMember):
             if first and not go_on(first):
                 break
             some = seeds[first : first + step]
-            bags = [_draw(w, np.random.RandomState(seed)) for seed in some]
+            bags = [w * _draw(len(w), np.random.RandomState(seed)) for seed in some]
             found += Parallel(n_jobs=self.n_jobs, prefer="threads")(
                 delayed(_grow)(X, T, c, self._tree(first + k, int(seed), X.shape[1]))
                 for k, (c, seed) in enumerate(zip(bags, some, strict=True))
@@ -233,9 +240,17 @@ class LabelForest(OwnMember):
 
     def _dense(self, X: Matrix) -> Floats:
         """Return the columns that the trees see, as scikit-learn's trees read them."""
-        part: Any = X if self.columns_ is None else X[:, self.columns_]
-        dense = part.toarray() if hasattr(part, "toarray") else part
-        return np.ascontiguousarray(dense, dtype=np.float32)
+        part = self._chosen(X)
+        dense = np.empty(part.shape, dtype=np.float32)
+        for rows in row_blocks(*part.shape):
+            block = part[rows]
+            block = block.toarray() if sp.issparse(block) else block
+            dense[rows] = (block - self.centre_) / self.scale_
+        return dense
+
+    def _chosen(self, X: Matrix) -> Any:
+        """Return the columns that the trees see."""
+        return X if self.columns_ is None else X[:, self.columns_]
 
     def _average(self, leaves: Ints, counting: Bools | None = None) -> Floats:
         """Return the scores (n, m) by the leaves (n, T), of the trees that count."""
@@ -266,6 +281,8 @@ class LabelForest(OwnMember):
     def check_loaded(self) -> None:
         """Raise ValueError if the nodes of a forest that a file held are damaged."""
         width = self.n_features_in_ if self.columns_ is None else len(self.columns_)
+        if self.centre_.shape != (width,) or self.scale_.shape != (width,):
+            raise ValueError("the columns of a forest have no units")
         self.trees_.check(width, self.leaf_labels_.shape[0])
 
 
@@ -273,8 +290,23 @@ def densest_columns(X: Any, most: int) -> Ints | None:
     """Return the columns of a sparse X that have most entries, or None if all are kept."""
     if not hasattr(X, "indices") or X.shape[1] <= most:
         return None
-    counts = np.bincount(X.indices, minlength=X.shape[1])
+    counts = np.bincount(X.indices[X.data != 0], minlength=X.shape[1])
     return np.sort(np.argsort(-counts, kind="stable")[:most])
+
+
+def _units(X: Any) -> tuple[Floats, Floats]:
+    """Return what is subtracted from columns, and what they are divided by.
+
+    These are mean and standard deviation, or, in a sparse X, zero and the largest value.
+    """
+    peak = np.asarray(abs(X).max(axis=0).toarray() if sp.issparse(X) else np.abs(X).max(axis=0))
+    peak = peak.ravel().astype(float)
+    peak[peak == 0] = 1.0
+    if sp.issparse(X):
+        return np.zeros(len(peak)), peak
+    unit = X / peak  # squares stay within range
+    centre, spread = unit.mean(axis=0), unit.std(axis=0)
+    return centre * peak, np.where(spread > 0, spread, 1.0) * peak
 
 
 def _targets(Y: Bools, seen: Bools, prior: Floats, rng: Any) -> Floats:
@@ -286,11 +318,14 @@ def _targets(Y: Bools, seen: Bools, prior: Floats, rng: Any) -> Floats:
     return np.ascontiguousarray(T @ R)
 
 
-def _draw(w: Floats, rng: Any) -> Floats:
-    """Return how often each sample is in a bootstrap sample; weights are chances to be drawn."""
-    size = min(len(w), MOST_DRAWN)
-    drawn = rng.choice(len(w), size=size, p=w / w.sum())
-    return np.bincount(drawn, minlength=len(w)).astype(float)
+def _draw(n: int, rng: Any) -> Floats:
+    """Return how often each sample is in a bootstrap sample.
+
+    Weights of samples are no chances to be drawn: a heavy sample would be in every bag, and have no
+    trees for its out-of-bag scores.
+    """
+    drawn = rng.choice(n, size=min(n, MOST_DRAWN))
+    return np.bincount(drawn, minlength=n).astype(float)
 
 
 def _grow(X: Floats, T: Floats, counts: Floats, tree: Any) -> tuple[Any, Ints]:

@@ -154,15 +154,17 @@ class KernelSubspace(OwnMember):
         """Return the bandwidth with the lowest held-out log-loss on some samples.
 
         The log-loss follows the bandwidth smoothly; F1 or average precision of few samples do not.
-        If the samples are too few, such as fewer than folds, the bandwidth is that of the rule.
+        Samples that belong together are held out together. If the samples are too few, such as
+        fewer than folds, the bandwidth is that of the rule.
         """
         target, Y = _target(data)[rows], data.Y[rows]
         w = None if data.weights is None else data.weights[rows]
         truth = blank(Y, None if data.observed is None else data.observed[rows])
+        folds = _folds_of(rows, self._folds(data))
         losses = {}
         for gamma in (rule, rule / SPREAD, rule * SPREAD):
             model = tuned_subspace(
-                Y.shape[1], alphas=ALPHAS, betas=BETAS, kernel=self.kernel, gamma=gamma
+                Y.shape[1], alphas=ALPHAS, betas=BETAS, kernel=self.kernel, gamma=gamma, cv=folds
             )
             try:
                 with ignored(UserWarning):
@@ -176,6 +178,19 @@ class KernelSubspace(OwnMember):
         with plain_arrays():
             Z = self.pipeline_[:-1].transform(X.astype(float))
         return np.asarray(self.pipeline_[-1]._scores(Z))
+
+
+def _folds_of(rows: Ints, folds: list[tuple[Ints, Ints]]) -> list[tuple[Ints, Ints]]:
+    """Return the folds of some samples, whose numbers are their positions among these rows."""
+    position = {row: k for k, row in enumerate(rows.tolist())}
+    parts = (
+        tuple(
+            np.array([position[i] for i in part.tolist() if i in position], dtype=np.intp)
+            for part in fold
+        )
+        for fold in folds
+    )
+    return [(train, test) for train, test in parts if len(test)]
 
 
 def heldout_loss(codec: LabelCodec, scores: Floats, truth: Any, weights: Floats | None) -> float:

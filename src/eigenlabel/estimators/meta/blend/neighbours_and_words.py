@@ -16,6 +16,7 @@ from eigenlabel.linalg.euclidean import EuclideanDistances, distance_rounding
 from eigenlabel.linalg.operators import row_blocks
 from eigenlabel.linalg.ties import nearest
 
+ARRAYS = 4  # arrays of labels x features that exist at once while words are weighed
 MOST_REFERENCES = 10_000  # training samples that others are compared with
 
 
@@ -214,9 +215,12 @@ class WordRatios(OwnMember):
         prior = self.smoothing * total / max(float(w.sum()), 1.0)  # of the mean sample
         coef = np.zeros((Y.shape[1], X.shape[1]))
         used = total > sums * np.finfo(float).tiny
-        for sign, cells in ((1.0, present), (-1.0, absent)):
-            counts = np.asarray((X.T @ cells).T)[:, used] + prior[used]
-            coef[:, used] += sign * np.log(counts / counts.sum(axis=1, keepdims=True))
+        X, prior = X[:, used], prior[used]
+        for part in row_blocks(Y.shape[1], ARRAYS * X.shape[1]):
+            for sign, cells in ((1.0, present), (-1.0, absent)):
+                counts = np.asarray((X.T @ cells[:, part]).T) + prior
+                counts /= counts.sum(axis=1, keepdims=True)
+                coef[part, used] += sign * np.log(counts, out=counts)
         mean = float(w.mean())
         intercept = np.log((present.sum(axis=0) + mean) / (absent.sum(axis=0) + mean))
         return coef, intercept
