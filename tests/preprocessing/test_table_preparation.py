@@ -404,3 +404,20 @@ def test_a_word_that_is_neither_yes_nor_no_counts_as_missing():
         found = prepare.transform(new)
     known = new.assign(vip=["no", None, None, "yes"])
     np.testing.assert_array_equal(found, prepare.transform(known))
+
+
+def test_stored_zeros_change_nothing():
+    X = sp.csr_array(np.array([[2.0, 0, 1, 0], [0, 3, 1, 0], [1, 1, 0, 2], [0, 0, 4, 1]]))
+    stored = X.copy()
+    stored.data[[1, 3]] = 0.0
+    plain = stored.copy()
+    plain.eliminate_zeros()
+    expected = TablePreparation().fit_transform(plain)
+    np.testing.assert_allclose(
+        TablePreparation().fit_transform(stored).toarray(), expected.toarray(), rtol=1e-12
+    )
+    names = {"feature_names": list("abcd"), "words": {"t": slice(0, 3)}}
+    found = make_preparation("auto", stored, **names).fit_transform(stored)
+    expected = make_preparation("auto", plain, **names).fit_transform(plain)
+    np.testing.assert_allclose(found.toarray(), expected.toarray(), rtol=1e-12)
+    assert (stored.data == 0).sum() == 2, "what was passed is not modified"

@@ -105,6 +105,18 @@ def canonical(X: Matrix) -> Matrix:
     return X
 
 
+def without_stored_zeros(X: Any) -> Any:
+    """Return sparse X without stored zeros, which would count as entries; dense X as it is.
+
+    The argument is never modified.
+    """
+    if not hasattr(X, "eliminate_zeros") or not (X.data == 0).any():
+        return X
+    found = X.copy()
+    found.eliminate_zeros()
+    return found
+
+
 class SelectorMixin(SklearnSelectorMixin):  # type: ignore[misc]
     """Mixin of feature selectors that checks sparse input."""
 

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from eigenlabel.inputs.data import canonical, check_sparse
+from eigenlabel.inputs.data import canonical, check_sparse, without_stored_zeros
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing, plain_arrays
 from eigenlabel.inputs.sklearn_private import feature_names
 from eigenlabel.linalg._types import Matrix
@@ -149,9 +149,8 @@ class ColumnGroups(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check(self, X: Any, reset: bool) -> Any:
         check_sparse(X, "X")
-        return validate_data(
-            self, X, accept_sparse="csr", ensure_all_finite="allow-nan", reset=reset
-        )
+        rules = {"accept_sparse": "csr", "ensure_all_finite": "allow-nan", "reset": reset}
+        return without_stored_zeros(validate_data(self, X, **rules))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,7 +10,12 @@ from sklearn.utils.validation import check_array
 
 from eigenlabel.datasets.tables.columns import Column, RawTable, Words, factorise, to_column
 from eigenlabel.datasets.tables.frames import FrameTable, to_table
-from eigenlabel.inputs.data import check_sparse, check_unique_columns, unmasked
+from eigenlabel.inputs.data import (
+    check_sparse,
+    check_unique_columns,
+    unmasked,
+    without_stored_zeros,
+)
 from eigenlabel.labels.missing import find_missing
 from eigenlabel.linalg._types import Matrix
 from eigenlabel.linalg.operators import is_sparse
@@ -164,7 +169,7 @@ def _rows(X: Any) -> np.ndarray:
 def _check_numbers(X: Any) -> Matrix:
     """Return a matrix of numbers as an array or CSR matrix of floats that may contain NaN."""
     rules = {"ensure_min_samples": 1, "ensure_all_finite": False, "input_name": "X"}
-    found = check_array(X, accept_sparse="csr", dtype=np.float64, **rules)
+    found = without_stored_zeros(check_array(X, accept_sparse="csr", dtype=np.float64, **rules))
     values = found.data if is_sparse(found) else found
     if np.isinf(values).any():
         columns = (

@@ -245,10 +245,10 @@ SIZES = {
 def _growth(letter: str) -> Curves:
     """Describe how time grows with one size; only the number of samples is in the paper."""
     what, sizes = SIZES[letter]
-    if letter == "n":
-        shows, sets, fixed = "Figures 1 and 2", ("Health", "Science"), {}
-    else:
-        shows, sets, fixed = "costs of Table I", ("Science",), {"samples": 1000}
+    is_n = letter == "n"
+    shows = "Figures 1 and 2" if is_n else "costs of Table I"
+    sets = ("Health", "Science") if is_n else ("Science",)
+    fixed = {} if is_n else {"samples": 1000}
     models = {
         "ML_LS, fixed": SharedSubspaceClassifier(),
         "ML_LS, tuned": ji2008.METHODS["ML_LS"].make(),

@@ -10,7 +10,7 @@ from sklearn.linear_model import RidgeClassifier
 from blend_tasks import judge_nothing, make_task
 from eigenlabel.estimators.meta.blend import fitting_members as module
 from eigenlabel.estimators.meta.blend import forest as forest_module
-from eigenlabel.estimators.meta.blend import members as members_module
+from eigenlabel.estimators.meta.blend.apart import Apart
 from eigenlabel.estimators.meta.blend.budget import Budget
 from eigenlabel.estimators.meta.blend.fitting_members import fit_candidates
 from eigenlabel.estimators.meta.blend.members import RECIPES, Candidate
@@ -113,8 +113,10 @@ def test_expensive_members_are_left_out_and_cheap_ones_fitted():
 
 
 def test_scores_that_do_not_fit_in_memory_bound_the_members(monkeypatch):
-    monkeypatch.setattr(module, "memory_limit", lambda: (module.ARRAYS + 1.5) * 8 * 90 * 4)
-    with pytest.warns(UserWarning, match=r"2 arrays of 90 x 4 numbers.* at most 1 members"):
+    monkeypatch.setattr(module, "memory_limit", lambda: 8 * 4 * (module.ARRAYS * 90 + 1.5 * 96))
+    with pytest.warns(
+        UserWarning, match=r"2 arrays of 90 x 4 and 6 x 4 numbers.* at most 1 members"
+    ):
         entries = fit_all([own("linear"), own("neighbours")], make_task())
     assert entries[1].reason == "not fitted: no memory for the scores of more than 1 members"
 
@@ -172,11 +174,11 @@ def test_members_that_leave_doubt_run_where_they_can_be_ended(monkeypatch):
     task, _ = with_clock(make_task(), 10.0)
     apart = []
 
-    def call(function, arguments, seconds):
+    def call(_, function, arguments, seconds):
         apart.append((arguments[0].name, seconds))
         return function(*arguments)
 
-    monkeypatch.setattr(members_module, "call_apart", call)
+    monkeypatch.setattr(Apart, "call", call)
     slow = RECIPES["neighbours"]
     doubtful = Candidate("neighbours", type(slow)(slow.make, lambda _: 3.0, 1.0, slow.suits))
     entries = fit_all([own("linear"), RIDGE, doubtful, own("margin")], task)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.multioutput import ClassifierChain
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -215,3 +216,12 @@ def test_all_members_that_suit_the_data(rng):
         assert auto < every
     assert "words" not in names["all"][0]
     assert "laplacian" not in names["all"][1]
+
+
+def test_a_classifier_of_matrices_cannot_have_missing_labels():
+    task = make_task()
+    Y = np.where(np.arange(90)[:, None] % 9 == 0, np.nan, task.Y)
+    chain = Candidate("chain", None, ClassifierChain(LogisticRegression()))
+    assert fit_member(chain, task).scores.shape == task.Y.shape
+    with pytest.raises(ValueError, match="label matrices only, and none with missing labels"):
+        fit_member(chain, make_task(task.X, Y))

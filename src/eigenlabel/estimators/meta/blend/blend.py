@@ -334,9 +334,10 @@ class MultilabelBlend(NamedMembers, MetaEstimatorMixin, RuleClassifier):  # type
         method = self.calibration or "auto"
         judge = HeldOutJudge(task, rule)
         first, second = split_stages(ordered)
-        entries = fit_candidates(first, task, method, self.verbose, judge.figures)
-        fits = [partial(fit_second, one, task, method, judge.figures) for one in second]
-        stages = blend_stages(entries, task, self.weights, fits, self.verbose)
+        with task.apart:
+            entries = fit_candidates(first, task, method, self.verbose, judge.figures)
+            fits = [partial(fit_second, one, task, method, judge.figures) for one in second]
+            stages = blend_stages(entries, task, self.weights, fits, self.verbose)
         given = [c for c in candidates if c.recipe is None]
         self._given = [c.name for c in given]
         self._reads_tables = [c.name for c in given if reads_tables(c.estimator)]

@@ -232,15 +232,15 @@ def check_size(shape: tuple[int, ...]) -> None:
 
 
 def _most_members(task: BlendTask, wanted: int) -> int:
-    """Return how many members fit in memory with their scores; warn if not all do."""
-    n, m = task.Y.shape
-    limit, array = memory_limit(), 8.0 * n * m
-    most = max(1, int(limit / max(array, 1.0)) - ARRAYS)
+    """Return how many members fit in memory with scores and weights; warn if not all do."""
+    (n, m), d = task.Y.shape, task.form.d
+    limit, array = memory_limit(), 8.0 * m * (n + d)
+    most = max(1, int((limit - ARRAYS * 8.0 * n * m) / max(array, 1.0)))
     if most < wanted:
         warn(
-            f"The held-out scores of {wanted} members are {wanted} arrays of {n} x {m} numbers, "
-            f"{readable(wanted * array)}; this machine has {readable(limit)}. The blend has at "
-            f"most {most} members."
+            f"The held-out scores and weights of {wanted} members are {wanted} arrays of {n} x {m} "
+            f"and {d} x {m} numbers, {readable(wanted * array)}; this machine has "
+            f"{readable(limit)}. The blend has at most {most} members."
         )
     return most
 

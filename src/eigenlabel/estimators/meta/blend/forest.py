@@ -22,6 +22,7 @@ from eigenlabel.linalg.operators import row_blocks
 
 MOST_TARGETS = 30  # more labels are projected to as many random combinations (Joly et al. 2014)
 MOST_DRAWN = 20_000  # samples that a tree is grown on
+LARGEST = float(np.finfo(np.float32).max)  # larger values of new samples are cut to it
 BATCH = 10  # trees that are grown between two looks at the clock; a forest has at least as many
 
 
@@ -243,9 +244,8 @@ class LabelForest(OwnMember):
         part = self._chosen(X)
         dense = np.empty(part.shape, dtype=np.float32)
         for rows in row_blocks(*part.shape):
-            block = part[rows]
-            block = block.toarray() if sp.issparse(block) else block
-            dense[rows] = (block - self.centre_) / self.scale_
+            block = part[rows].toarray() if hasattr(part, "toarray") else part[rows]
+            dense[rows] = np.clip((block - self.centre_) / self.scale_, -LARGEST, LARGEST)
         return dense
 
     def _chosen(self, X: Matrix) -> Any:
@@ -299,10 +299,11 @@ def _units(X: Any) -> tuple[Floats, Floats]:
 
     These are mean and standard deviation, or, in a sparse X, zero and the largest value.
     """
-    peak = np.asarray(abs(X).max(axis=0).toarray() if sp.issparse(X) else np.abs(X).max(axis=0))
-    peak = peak.ravel().astype(float)
+    sparse = hasattr(X, "toarray")
+    largest = abs(X).max(axis=0).toarray() if sparse else np.abs(X).max(axis=0)
+    peak = np.ravel(largest).astype(float)
     peak[peak == 0] = 1.0
-    if sp.issparse(X):
+    if sparse:
         return np.zeros(len(peak)), peak
     unit = X / peak  # squares stay within range
     centre, spread = unit.mean(axis=0), unit.std(axis=0)

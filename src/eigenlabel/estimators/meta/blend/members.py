@@ -15,7 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from eigenlabel.estimators.agreement.kgha import KGHA
 from eigenlabel.estimators.base import ScoreClassifier
-from eigenlabel.estimators.meta.blend.apart import CannotTravelError, call_apart
+from eigenlabel.estimators.meta.blend.apart import Apart, CannotTravelError
 from eigenlabel.estimators.meta.blend.base import OwnMember
 from eigenlabel.estimators.meta.blend.budget import RESERVE, Budget
 from eigenlabel.estimators.meta.blend.each_label import EachLabel
@@ -305,7 +305,7 @@ def fit_member(candidate: Candidate, task: BlendTask) -> Member:
     """Fit a candidate, and return it with its held-out scores.
 
     If the task has a time limit, trees are grown one after the other as long as there is time, and
-    other members that may not be ready in time are fitted in a process of their own.
+    other members that may not be ready in time are fitted in another process.
     """
     estimator = None if candidate.recipe is None else candidate.recipe.make(task)
     bounded = isinstance(estimator, LabelForest) and task.exchangeable
@@ -313,12 +313,12 @@ def fit_member(candidate: Candidate, task: BlendTask) -> Member:
         return _fit_here(candidate, estimator, task)
     params = task.params(candidate.name) if estimator is None else {}
     left = task.budget.left()
-    alone = replace(task, params=FixedParams(params), budget=Budget(left / (1 - RESERVE)))
+    budget = Budget(left / (1 - RESERVE))
+    alone = replace(task, params=FixedParams(params), budget=budget, apart=Apart())
     try:
-        found: Member = call_apart(_fit_here, (candidate, estimator, alone), left)
+        return task.apart.call(_fit_here, (candidate, estimator, alone), left)
     except CannotTravelError:
         return _fit_here(candidate, estimator, task)
-    return found
 
 
 def fit_linear(task: BlendTask) -> Member:
@@ -383,6 +383,8 @@ def reads_views(estimator: Any) -> bool:
 def _fit_given(candidate: Candidate, task: BlendTask) -> Member:
     """Fit a classifier of the user by cross-validation."""
     estimator = clone(candidate.estimator)
+    if task.observed is not None and _needs_matrix(estimator):
+        raise ValueError("it accepts label matrices only, and none with missing labels (NaN)")
     if task.codec.multilabel and not _takes_matrix(estimator, task):
         estimator = EachLabel(estimator, n_jobs=task.n_jobs)
     params, note = task.params(candidate.name), ""
@@ -398,9 +400,12 @@ def _takes_matrix(estimator: Any, task: BlendTask) -> bool:
         return isinstance(estimator, (BaseSharedSubspace, EachLabel))
     if isinstance(estimator, ScoreClassifier):
         return True
-    tags = get_tags(estimator)
-    only = not tags.target_tags.single_output  # ClassifierChain and others accept nothing else
-    return bool(only or tags.classifier_tags.multi_label)
+    return _needs_matrix(estimator) or bool(get_tags(estimator).classifier_tags.multi_label)
+
+
+def _needs_matrix(estimator: Any) -> bool:
+    """Return True for ClassifierChain and others that cannot be fitted to a single label."""
+    return not get_tags(estimator).target_tags.single_output
 
 
 def _cross_validate(

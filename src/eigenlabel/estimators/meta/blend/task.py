@@ -1,7 +1,7 @@
 """The task of a blend: checked training data with its folds, and what is known about its form."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from eigenlabel.estimators.base import Training
+from eigenlabel.estimators.meta.blend.apart import Apart
 from eigenlabel.estimators.meta.blend.budget import Budget
 from eigenlabel.inputs.data import unmasked
 from eigenlabel.inputs.views import Views
@@ -131,6 +132,8 @@ class BlendTask:
         Returns the keyword arguments of ``fit`` of a member of the user, given its name.
     budget : Budget
         The time that is left.
+    apart : Apart
+        The process for members that may not be ready in time.
     """
 
     X: Any
@@ -147,6 +150,7 @@ class BlendTask:
     n_jobs: int | None
     params: Callable[[str], dict[str, Any]]
     budget: Budget
+    apart: Apart = field(default_factory=Apart)
 
     @cached_property
     def matrix(self) -> Any:
