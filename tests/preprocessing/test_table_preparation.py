@@ -228,7 +228,7 @@ def test_messages_name_the_parameter_of_this_class():
     frame = pd.DataFrame({"id": [f"u{k}" for k in range(30)], "x": range(30)})
     prepare = TablePreparation().fit(frame)
     assert prepare.kinds_["id"] == "drop"
-    assert "columns={'id': 'text'} to count its words" in prepare.notes_[0]
+    assert "columns={'id': 'text'}) to count its words" in prepare.notes_[0]
     prepare.transform(frame[["x"]])  # columns that were left out are not needed
     dates = pd.DataFrame({"d": ["1/2/2024", "2/3/2024"], "x": [1, 2]})
     with pytest.raises(ValueError, match=r"month is unknown.*columns=\{'d': 'drop'\}"):

@@ -125,6 +125,18 @@ class Flag:
             raise ParameterTypeError(name, f"must be True or False, got {value!r}.")
 
 
+@dataclass(frozen=True)
+class Instance:
+    """An instance of a class."""
+
+    kind: type
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise ParameterTypeError unless the value is an instance."""
+        if not isinstance(value, self.kind):
+            raise ParameterTypeError(name, f"must be a {self.kind.__name__}, got {value!r}.")
+
+
 @dataclass(frozen=True, init=False)
 class Choice:
     """One of several words."""

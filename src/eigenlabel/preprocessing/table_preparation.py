@@ -449,5 +449,5 @@ def _spell_out(message: str) -> str:
 def _parameter(parameter: Parameter) -> str:
     kinds = {"drop": "drop", "samples": "drop", "text": "text"}
     if parameter.name in kinds:
-        return f"columns={{{parameter.value!r}: {kinds[parameter.name]!r}}}"
+        return f"TablePreparation(columns={{{parameter.value!r}: {kinds[parameter.name]!r}}})"
     return "fit" if parameter.name == "like" else str(parameter)

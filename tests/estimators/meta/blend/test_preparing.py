@@ -1,13 +1,17 @@
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from eigenlabel import MultilabelBlend
+from eigenlabel import MultilabelBlend, Views
 from eigenlabel.estimators.meta.blend.preparing import needs_preparation
 from eigenlabel.persistence import load_model, save_model
 from eigenlabel.preprocessing import TablePreparation
@@ -228,3 +232,37 @@ def test_several_tables_for_a_blend_of_one_are_an_error(table):
     model = MultilabelBlend(QUICK, random_state=0).fit(X, table[1])
     with pytest.raises(ValueError, match="X is several tables, but X in fit was one"):
         model.predict({"a": X[:, :2], "b": X[:, 2:]})
+
+
+def test_a_preparation_of_the_user_is_used(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"zip": rng.integers(0, 4, 80) * 1000.0, "x": rng.standard_normal(80)})
+    Y = (frame["zip"].to_numpy()[:, None] == [0.0, 1000.0]).astype(int)
+    own = TablePreparation(columns={"zip": "category", "x": "drop"})
+    model = MultilabelBlend(["linear", "neighbours"], prepare=own).fit(frame, Y)
+    assert model.preparation_.kinds_ == {"zip": "category", "x": "drop"}
+    assert not hasattr(own, "kinds_"), "the parameter is cloned"
+    np.testing.assert_array_equal(model.predict(frame), Y)
+    same = clone(model).fit(frame, Y)
+    np.testing.assert_array_equal(same.predict_proba(frame), model.predict_proba(frame))
+    save_model(model, tmp_path / "model.skops")
+    loaded = load_model(tmp_path / "model.skops")
+    np.testing.assert_array_equal(loaded.predict_proba(frame), model.predict_proba(frame))
+    plain = MultilabelBlend(["linear"], prepare=TablePreparation()).fit(
+        np.eye(12), np.eye(12)[:, :2]
+    )
+    assert hasattr(plain, "preparation_"), "arrays that need no preparation are prepared as well"
+
+
+def test_what_prepare_accepts():
+    X, Y = np.eye(12), np.eye(12)[:, :2]
+    with pytest.raises(TypeError, match="prepare must be a TablePreparation, got StandardScaler"):
+        MultilabelBlend(prepare=StandardScaler()).fit(X, Y)
+    with pytest.raises(ValueError, match="one table, but X is several tables"):
+        MultilabelBlend(prepare=TablePreparation()).fit(Views({"a": X, "b": X}), Y)
+
+
+def test_errors_of_columns_say_what_to_pass():
+    frame = pd.DataFrame({"d": [[1], [2]] * 10, "x": np.arange(20.0)})
+    with pytest.raises(ValueError, match=re.escape("TablePreparation(columns={'d': 'drop'})")):
+        MultilabelBlend().fit(frame, np.eye(20)[:, :2])

@@ -49,9 +49,11 @@ from eigenlabel.inputs.parameters import (
     POSITIVE,
     CheckedBy,
     Choice,
+    Instance,
     Jobs,
     Maybe,
     Parameters,
+    WordOr,
     check_number,
     check_parameters,
 )
@@ -70,6 +72,7 @@ from eigenlabel.linalg.heldout import training_rows
 from eigenlabel.model_selection.routing import NO_GROUPS, make_router
 from eigenlabel.model_selection.search import store_calibration
 from eigenlabel.model_selection.splits import list_folds
+from eigenlabel.preprocessing.table_preparation import TablePreparation
 from eigenlabel.thresholds.base import Rule
 from eigenlabel.thresholds.calibration import Calibration
 from eigenlabel.thresholds.rules import check_readable, get_rule, top_labels, top_matrix
@@ -119,9 +122,11 @@ class MultilabelBlend(NamedMembers, MetaEstimatorMixin, RuleClassifier):  # type
         fitted to each label. "auto" are the default members, "all" are all names of the table that
         suit the form of X. A member that fails is left out, with a warning, and the leaderboard
         states the reason.
-    prepare : {"auto", "none"}, default="auto"
+    prepare : {"auto", "none"} or TablePreparation, default="auto"
         Whether X is prepared by :class:`eigenlabel.preprocessing.TablePreparation` where members
-        need it, see the notes. "none" passes X to the members as it is.
+        need it, see the notes. "none" passes X to the members as it is. A TablePreparation always
+        prepares X, and chooses kinds of columns, such as
+        ``TablePreparation(columns={"zip": "category", "note": "drop"})``.
     weights : {"by_label", "shared", "equal"}, default="by_label"
         The weights of members: for each label, drawn to those that all labels share; the same for
         all labels; or equal ones. More than 1,000 labels, and the classes of a vector, always share
@@ -211,7 +216,7 @@ class MultilabelBlend(NamedMembers, MetaEstimatorMixin, RuleClassifier):  # type
 
     _parameters: ClassVar[Parameters] = {
         "members": CheckedBy("check_members"),
-        "prepare": Choice("auto", "none"),
+        "prepare": WordOr(("auto", "none"), Instance(TablePreparation)),
         "weights": Choice("shared", "by_label", "equal"),
         "time_budget": Maybe(POSITIVE),
         "threshold": CheckedBy("get_rule"),
@@ -227,7 +232,7 @@ class MultilabelBlend(NamedMembers, MetaEstimatorMixin, RuleClassifier):  # type
         self,
         members: Any = "auto",
         *,
-        prepare: str = "auto",
+        prepare: Any = "auto",
         weights: str = "by_label",
         time_budget: float | None = None,
         threshold: str | Rule = "mixed",
@@ -347,9 +352,15 @@ class MultilabelBlend(NamedMembers, MetaEstimatorMixin, RuleClassifier):  # type
     def _prepare(self, X: Any, sample_weight: Any) -> Any:
         """Return the features of samples that need preparation, and other samples as they are."""
         self.__dict__.pop("preparation_", None)
+        chosen = None if isinstance(self.prepare, str) else self.prepare
+        if is_several(X) and chosen is not None:
+            raise ValueError(
+                "prepare is a TablePreparation, which reads one table, but X is several tables: "
+                "prepare them before, and pass prepare='none'."
+            )
         if self.prepare == "none" or is_several(X):
             return X
-        made, features = prepare(X, sample_weight, self.verbose)
+        made, features = prepare(X, sample_weight, self.verbose, chosen)
         if made is not None:
             self.preparation_ = made
         return features
@@ -543,7 +554,7 @@ class MultilabelBlend(NamedMembers, MetaEstimatorMixin, RuleClassifier):  # type
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.prepare != "none"
+        tags.input_tags.allow_nan = not isinstance(self.prepare, str) or self.prepare != "none"
         return tags
 
 

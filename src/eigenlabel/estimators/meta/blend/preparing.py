@@ -5,6 +5,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from eigenlabel.datasets.tables.frames import as_floats, is_sparse_column
@@ -22,18 +23,20 @@ BLOCK = 256  # columns that are compared at once
 UNEQUAL = 10.0  # a column of this many times the median spread would rule the linear member
 
 
-def prepare(X: Any, sample_weight: Any, verbose: int) -> tuple[TablePreparation | None, Any]:
+def prepare(
+    X: Any, sample_weight: Any, verbose: int, chosen: TablePreparation | None = None
+) -> tuple[TablePreparation | None, Any]:
     """Return the preparation that samples need, and their features; None and X if they need none.
 
     Samples without weight decide nothing. If ``verbose`` is not 0, the columns that are left out
-    are named on stderr.
+    are named on stderr. A preparation that the user has ``chosen`` is always used.
     """
     if is_sparse(X):
         check_sparse(X, "X")
     counted = with_weight(X, sample_weight)
-    if not needs_preparation(counted):
+    if chosen is None and not needs_preparation(counted):
         return None, X
-    made = TablePreparation()
+    made = TablePreparation() if chosen is None else clone(chosen)
     with plain_arrays():
         features = made.fit_transform(counted)
         features = features if counted is X else made.transform(X)
