@@ -421,3 +421,18 @@ def test_stored_zeros_change_nothing():
     expected = make_preparation("auto", plain, **names).fit_transform(plain)
     np.testing.assert_allclose(found.toarray(), expected.toarray(), rtol=1e-12)
     assert (stored.data == 0).sum() == 2, "what was passed is not modified"
+
+
+def test_intervals_of_pandas_are_categories():
+    age = pd.Series([5.0, 30.0, 50.0, 70.0, 20.0, np.nan] * 5)
+    frame = pd.DataFrame({"age": pd.cut(age, [0, 18, 40, 90]), "x": np.arange(30.0)})
+    model = TablePreparation().fit(frame)
+    assert model.kinds_["age"] == "category"
+    names = model.get_feature_names_out()
+    assert {"age=(0, 18]", "age=(18, 40]", "age=(40, 90]"} <= set(names)
+    Z = model.transform(frame[:1])
+    assert Z[0, list(names).index("age=(0, 18]")] > Z[0, list(names).index("age=(40, 90]")]
+    with pytest.raises(ValueError, match=r"'month' holds values of type period\[M\]"):
+        TablePreparation().fit(
+            pd.DataFrame({"month": pd.period_range("2024", periods=4, freq="M")})
+        )

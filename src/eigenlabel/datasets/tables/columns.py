@@ -309,7 +309,7 @@ def _days(date: datetime.date) -> float:
     return (date - EPOCH) / datetime.timedelta(days=1)
 
 
-def _kind(cell: Any) -> str:
+def kind_of(cell: Any) -> str:
     """Return the kind of a cell, as a noun for messages."""
     if isinstance(cell, str):
         return "words"
@@ -329,7 +329,7 @@ def to_column(table: RawTable, name: str, cells: Sequence[Any], rows: Sequence[i
 
     Other rows, and rows whose cell is None, have no value.
     """
-    kinds = [None if cell is None else _kind(cell) for cell in cells]
+    kinds = [None if cell is None else kind_of(cell) for cell in cells]
     first = next(filter(None, kinds), "numbers")
     if table.mixed and {"words", "numbers"} == set(kinds) - {None}:
         cells = [_spell(c) if k == "numbers" else c for c, k in zip(cells, kinds, strict=True)]
@@ -393,7 +393,7 @@ def _to_lists(table: RawTable, name: str, cells: Sequence[Any], rows: Sequence[i
     members: list[str] = []
     for row, cell in zip(rows, cells, strict=True):
         for member in () if cell is None else cell:
-            kind = _kind(member)
+            kind = kind_of(member)
             if kind not in ("words", "numbers"):
                 raise table.fault(f"a list in {name!r} holds {kind}, not words", row)
             members.append(member if kind == "words" else _spell(member))

@@ -15,6 +15,7 @@ from eigenlabel.datasets.tables.columns import (
     RawTable,
     Words,
     factorise,
+    kind_of,
     refusal,
     to_column,
 )
@@ -47,7 +48,8 @@ class FrameTable(RawTable):
             raise refusal(self, name, "times")
         if kind in (nw.List, nw.Array, nw.Object):
             return self._cells(name, column)
-        raise refusal(self, name, f"{kind} values")
+        what = column.to_native().dtype if kind == nw.Unknown else kind
+        raise refusal(self, name, f"values of type {what}")
 
     def declared(self, name: str) -> str | None:
         """Return the kind of column that the type of a column declares, or None."""
@@ -73,8 +75,11 @@ class FrameTable(RawTable):
         if not hasattr(native, "cat") or not hasattr(native.cat, "codes"):
             return _words(column.cast(nw.String))
         codes, values = native.cat.codes.to_numpy(), native.cat.categories.tolist()
-        if not all(isinstance(value, str) for value in values):
-            return self._cells(name, column)
+        kinds = {kind_of(value) for value in values}
+        if kinds != {"words"}:
+            if kinds <= {"words", "numbers", "dates"}:
+                return self._cells(name, column)
+            values = [str(value) for value in values]  # such as the intervals of pandas.cut
         used = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(values)))
         words = factorise(values[i] for i in used)
         new = np.full(len(values) + 1, -1)
