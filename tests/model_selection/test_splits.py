@@ -165,7 +165,7 @@ def test_every_fold_gets_a_group():
     Y = np.ones((20, 2), dtype=int)
     groups = np.array([0] * 17 + [1, 2, 3])
     assert all(len(t) for _, t in MultilabelStratifiedKFold(4).split(Y, Y, groups))
-    with pytest.raises(ValueError, match="5 parts need as many groups, there are 4"):
+    with pytest.raises(ValueError, match="5 folds need at least 5 groups, got 4: use fewer folds"):
         list(MultilabelStratifiedKFold(5).split(Y, Y, groups))
 
 
