@@ -97,6 +97,8 @@ FORMS = (
     ("%Y-%m-%dT%H:%M:%S", ""),
     ("%d/%m/%Y %H:%M", "day"),
     ("%d %B %Y %H:%M:%S", ""),
+    ("%m/%d/%Y %I:%M %p", "month"),
+    ("%d.%m.%Y %I:%M:%S%p", ""),
 )
 
 
@@ -110,7 +112,16 @@ def test_dates_are_read_in_every_form(form, order, moment):
 
 
 def test_words_that_are_no_dates():
-    for word in ("31/1/24", "2024", "may", "32.1.2024", "2024-13-01", "Jan 2024", "1 Foo 2024"):
+    for word in (
+        "31/1/24",
+        "2024",
+        "may",
+        "32.1.2024",
+        "2024-13-01",
+        "Jan 2024",
+        "1 Foo 2024",
+        "1.1.2024 13:05 PM",
+    ):
         assert read_date(word, "day") is None
     assert read_date("1/2/2024") is None, "without an order"
 

@@ -20,7 +20,10 @@ NUMBER = re.compile(
 )
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 CODE = re.compile(r"\s*0\d+\s*", re.ASCII)
-_TIME = r"(?:[T ](?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?)?"
+_TIME = (
+    r"(?:[T ](?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?"
+    r"(?: ?(?P<half>[ap])\.?m\.?)?)?"
+)
 _MONTH = (
     r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
     r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
@@ -275,8 +278,8 @@ def read_date(word: str, order: str = "") -> float | None:
     """Return the days from 1970-01-01 to a date, or None if the word is not a date.
 
     Dates are written as 2024-01-31, 2024/1/31, 31.1.2024, 31 Jan 2024 or Jan 31, 2024, with or
-    without a time, and as 31/1/2024 if ``order`` is "day", or 1/31/2024 if it is "month". A time
-    without a zone counts as UTC.
+    without a time such as 15:05 or 3:05 PM, and as 31/1/2024 if ``order`` is "day", or 1/31/2024 if
+    it is "month". A time without a zone counts as UTC.
     """
     try:
         found = next(filter(None, (form.fullmatch(word) for form in DATES)), None)
@@ -298,6 +301,10 @@ def _date(found: re.Match[str], order: str) -> datetime.datetime:
         parts["month"] = str(MONTHS.index(parts["name"][:3].lower()) + 1)
     year, month, day = (int(parts[key]) for key in ("year", "month", "day"))
     hour, minute, second = (int(parts.get(key, 0)) for key in ("hour", "minute", "second"))
+    if "half" in parts:
+        if not 1 <= hour <= 12:
+            raise ValueError("no hour of half a day")
+        hour = hour % 12 + 12 * (parts["half"].lower() == "p")
     return datetime.datetime(year, month, day, hour, minute, second)
 
 
