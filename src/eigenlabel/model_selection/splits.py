@@ -81,10 +81,9 @@ def _deal_groups(Y: Bools, groups: Any, ratio: Floats, rng: np.random.RandomStat
     """
     _, group = np.unique(groups, return_inverse=True)
     n_groups = group.max() + 1
-    if n_groups < len(ratio):
-        raise ValueError(
-            f"{len(ratio)} folds need at least {len(ratio)} groups, got {n_groups}: use fewer folds."
-        )
+    k = len(ratio)
+    if n_groups < k:
+        raise ValueError(f"{k} folds need at least {k} groups, got {n_groups}: use fewer folds.")
     # The last column counts the samples, so that parts have the wanted sizes.
     counts = np.zeros((n_groups, Y.shape[1] + 1))
     np.add.at(counts, group, np.column_stack([Y, np.ones(len(Y))]))
