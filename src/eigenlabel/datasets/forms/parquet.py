@@ -81,7 +81,8 @@ class ArrowTable(RawTable):
             return to_column(self, name, column.to_pylist(), range(self.height))
         counts = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
         ends = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-        return Lists(_words(members.dictionary_encode()), ends)
+        absent = column.is_null().to_numpy(zero_copy_only=False)
+        return Lists(_words(members.dictionary_encode()), ends, absent)
 
 
 def _is_number(kind: Any) -> bool:

@@ -71,10 +71,13 @@ class Lists:
         The members of all lists, one after another.
     ends : int array of shape (n + 1,)
         0 and the end of each list among the members.
+    absent : bool array of shape (n,)
+        Whether a cell has no value; its list is empty.
     """
 
     members: Words
     ends: np.ndarray
+    absent: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -389,7 +392,7 @@ def _overflows(cell: Any) -> bool:
 
 
 def _to_lists(table: RawTable, name: str, cells: Sequence[Any], rows: Sequence[int]) -> Lists:
-    counts = np.zeros(table.height, dtype=np.int64)
+    counts, absent = np.zeros(table.height, dtype=np.int64), np.ones(table.height, dtype=bool)
     members: list[str] = []
     for row, cell in zip(rows, cells, strict=True):
         for member in () if cell is None else cell:
@@ -397,5 +400,5 @@ def _to_lists(table: RawTable, name: str, cells: Sequence[Any], rows: Sequence[i
             if kind not in ("words", "numbers"):
                 raise table.fault(f"a list in {name!r} holds {kind}, not words", row)
             members.append(member if kind == "words" else _spell(member))
-        counts[row] = 0 if cell is None else len(cell)
-    return Lists(factorise(members), np.concatenate([[0], np.cumsum(counts)]))
+        counts[row], absent[row] = 0 if cell is None else len(cell), cell is None
+    return Lists(factorise(members), np.concatenate([[0], np.cumsum(counts)]), absent)
