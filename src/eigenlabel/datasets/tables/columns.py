@@ -40,6 +40,9 @@ DATES = tuple(
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 MISSING = ("NA", "N/A", "NULL", "null", "None", "?")
 ABSENT = {"", "?", "-", "--", ".", "na", "n/a", "#n/a", "nan", "null", "none", "missing", "unknown"}
+# What pandas.read_csv reads as an empty cell, besides NaN as a number.
+EMPTY = {"NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NULL", "null", "None"}
+EMPTY |= {"nan", "-nan", "NaN", "-NaN", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
 MICROSECONDS = 86_400e6  # in a day
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 BOOLEAN = {"false": 0.0, "true": 1.0, "no": 0.0, "yes": 1.0}
@@ -223,6 +226,11 @@ def read_number(word: str, comma: bool = False) -> float | None:
 def is_absent(word: str) -> bool:
     """Return True if a word among numbers or dates means a missing value."""
     return word.strip().lower() in ABSENT
+
+
+def is_empty(word: str) -> bool:
+    """Return True if a word stands for an empty cell, in text that pandas reads."""
+    return word in EMPTY
 
 
 def without(words: Words, is_dropped: Callable[[str], bool]) -> Words:

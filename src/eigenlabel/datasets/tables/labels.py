@@ -194,8 +194,8 @@ def _label_lists(table: RawTable, name: str, separator: str | None, notes: list[
     coded.append(np.zeros(0, dtype=np.int64))  # for the code -1, a cell without a value
     rows = [coded[code] for code in words.codes]
     ends = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    blank = np.array([*(not value.strip() for value in words.values), True])
-    return Lists(Words(values, np.concatenate(rows)), ends, blank[words.codes])
+    absent = np.array([*(not value.strip() for value in words.values), True])
+    return Lists(Words(values, np.concatenate(rows)), ends, absent[words.codes])
 
 
 def _match_labels(

@@ -14,6 +14,7 @@ from eigenlabel.datasets.tables.columns import (
     holds_codes,
     is_absent,
     is_date,
+    is_empty,
     read_filled,
     read_number,
     without,
@@ -93,7 +94,19 @@ def about_absent(
     table: RawTable, name: str, words: Words, usual: tuple[str, ...] = ()
 ) -> tuple[str, ...]:
     """Return a note on the words that mean missing values, unless all of them are usual ones."""
-    found = _first(table, words, [is_absent(v) and v.strip() not in usual for v in words.values])
+    odd = [is_absent(v) and v.strip() not in usual for v in words.values]
+    return _about_missing(table, name, words, odd)
+
+
+def about_empty(table: RawTable, name: str, words: Words) -> tuple[str, ...]:
+    """Return a note on the words of a category that stand for empty cells."""
+    return _about_missing(table, name, words, list(map(is_empty, words.values)))
+
+
+def _about_missing(
+    table: RawTable, name: str, words: Words, missing: list[bool]
+) -> tuple[str, ...]:
+    found = _first(table, words, missing)
     return (f"column {name!r} has {found}, read as missing",) if found else ()
 
 
