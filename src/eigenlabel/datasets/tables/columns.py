@@ -45,6 +45,14 @@ EMPTY = {"NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NULL", "null", 
 EMPTY |= {"nan", "-nan", "NaN", "-NaN", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
 MICROSECONDS = 86_400e6  # in a day
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+# Kinds of cells beside words and numbers.
+CELLS = (
+    ("lists", list | tuple | set | np.ndarray),
+    ("dates", datetime.date),
+    ("durations", datetime.timedelta),
+    ("times of day", datetime.time),
+    ("objects", dict),
+)
 BOOLEAN = {"false": 0.0, "true": 1.0, "no": 0.0, "yes": 1.0}
 
 
@@ -326,13 +334,7 @@ def _kind(cell: Any) -> str:
         return "words"
     if isinstance(cell, numbers.Number | np.bool_) and not isinstance(cell, complex):
         return "numbers"
-    if isinstance(cell, list | tuple | set | np.ndarray):
-        return "lists"
-    if isinstance(cell, datetime.date):
-        return "dates"
-    if isinstance(cell, datetime.time | datetime.timedelta):
-        return "times"
-    return "objects" if isinstance(cell, dict) else type(cell).__name__
+    return next((kind for kind, types in CELLS if isinstance(cell, types)), type(cell).__name__)
 
 
 def to_column(table: RawTable, name: str, cells: Sequence[Any], rows: Sequence[int]) -> Column:
@@ -354,6 +356,9 @@ def to_column(table: RawTable, name: str, cells: Sequence[Any], rows: Sequence[i
         return scatter(factorise(cells), rows, table.height)
     if first == "lists":
         return _to_lists(table, name, cells, rows)
+    if first == "durations":
+        seconds = [None if cell is None else cell.total_seconds() for cell in cells]
+        return _to_numbers(table, name, seconds, rows)
     if first == "dates":
         days = np.full(table.height, np.nan)
         days[rows] = [np.nan if cell is None else _days(cell) for cell in cells]
@@ -365,8 +370,8 @@ def refusal(table: RawTable, name: str, kind: str) -> DataError:
     """Return the error for a column that can be neither features nor labels."""
     return table.fault(
         Message(
-            f"column {name!r} holds {kind}; features are numbers, words or dates, labels are words "
-            "or lists of words. Turn it into these, or leave it out with ",
+            f"column {name!r} holds {kind}; features are numbers, words, dates or durations, "
+            "labels are words or lists of words. Turn it into these, or leave it out with ",
             Parameter("drop", name),
         )
     )

@@ -44,7 +44,7 @@ class FrameTable(RawTable):
         if kind in (nw.Date, nw.Datetime):
             return Dates(as_floats(column.dt.timestamp("us")) / MICROSECONDS)
         if kind == nw.Time:
-            raise refusal(self, name, "times")
+            raise refusal(self, name, "times of day")
         if kind in (nw.List, nw.Array, nw.Object):
             return self._cells(name, column)
         raise refusal(self, name, f"{kind} values")
