@@ -37,8 +37,9 @@ def load_table(
 
     Columns that are neither labels nor text nor names of samples are features. Numbers and booleans
     are used unchanged, words become their positions in the sorted list of their values
-    (``categories``), dates become days since 1970-01-01, and empty cells become NaN. Words such as
-    n/a, unknown and - are missing values among dates and, in text files, among numbers. Among
+    (``categories``), dates become days since 1970-01-01, durations become seconds, and empty cells
+    become NaN. Words that are numbers with one sign, such as $1,200 or 12%, are numbers. Words such
+    as n/a, unknown and - are missing values among dates and, in text files, among numbers. Among
     categories of text files they are those that pandas reads as empty cells, such as n/a and None.
     Columns of digits are categories if some have leading zeros. Such decisions are listed in
     ``notes``. X is dense, or sparse if there is text.
