@@ -40,7 +40,7 @@ from eigenlabel.cli import main
         (["datasets", "fetch", "--all-for", "mlls-table9"], 1, "the FlyExpress images"),
         (["reproduce"], 2, "which table? 'eigenlabel reproduce --list' lists them"),
         (["reproduce", "mlls-table3", "--methods", "SWM"], 2, "did you mean SVM"),
-        (["report", "nowhere", "-o", "x.html"], 2, "pass --data"),
+        (["report", "nowhere", "-o", "x.html"], 1, "nowhere: no such file"),
         (
             ["tune", "x.csv", "-o", "m.skops", "--alphas", "a"],
             2,
@@ -115,25 +115,36 @@ def test_a_terminal_without_a_character_prints_its_code(folder, tmp_path):
     assert rb"\xb1" in done.stdout
 
 
+def run_program(words):
+    """Run the program in a process of its own."""
+    words = [sys.executable, "-m", "eigenlabel", *map(str, words)]
+    return subprocess.run(words, capture_output=True, text=True, check=True)
+
+
 def test_the_package_runs_as_a_module():
-    found = subprocess.run(
-        [sys.executable, "-m", "eigenlabel", "--version"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    found = run_program(["--version"])
     assert found.stdout == f"eigenlabel {__version__}\n"
 
 
 def test_a_warning_is_one_line_without_code(folder, tmp_path):
     words = ["tune", folder / "train.arff", "-o", tmp_path / "m.skops", "--alphas", "1"]
     words += ["--betas", "1", "--risk", "recall=1"]
-    run = subprocess.run(
-        [sys.executable, "-m", "eigenlabel", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    run = run_program(words)
     assert run.stderr.startswith("eigenlabel: warning: No cut keeps recall=1")
     assert run.stderr.count("\n") == 1
     assert "SystemExit" not in run.stderr
+
+
+def test_a_warning_of_many_fits_is_printed_once(tmp_path):
+    rows = [f"{i % 3},{i % 5},{i % 7},{('u', 'v', 'u;w')[i % 3]}" for i in range(40)]
+    (tmp_path / "d.csv").write_text("\n".join(["a,b,c,labels", *rows]))
+    words = ["fit", str(tmp_path / "d.csv"), "--method", "KGHA", "-o", str(tmp_path / "m.skops")]
+    run = run_program(words)
+    assert run.stderr.splitlines() == [
+        "eigenlabel: warning: Top(5) predicts all 3 labels for every sample: use fewer, as Top(1), "
+        "or another rule as threshold or strategy, such as 'mixed' (eigenlabel fit --set "
+        "threshold=mixed)."
+    ]
+    words += ["--set", "threshold=mixed"]
+    run = run_program(words)
+    assert run.stderr == ""

@@ -186,6 +186,22 @@ def test_labels_may_be_unobserved(tmp_path, capsys):
     assert f"{expected:.2f}" in page.read_text()
 
 
+def test_label_sets_may_be_unobserved(tmp_path, capsys):
+    path, model = tmp_path / "d.csv", tmp_path / "m.skops"
+    cells = ["u;v" if i % 2 else "v" for i in range(60)]
+    rows = [f"{i % 2},{cell}\n" for i, cell in enumerate(cells)]
+    path.write_text("x,labels\n" + "".join(rows) + "1,\n" * 40)
+    words = ["tune", path, "-o", model, "--cv", 3, "--missing-labels", "nan"]
+    assert run_command(*words) == 0
+    new = tmp_path / "new.csv"
+    new.write_text("x\n0\n1\n")
+    capsys.readouterr()
+    assert run_command("predict", model, new) == 0
+    assert [line.split(",")[1] for line in capsys.readouterr().out.splitlines()[1:]] == ["v", "u;v"]
+    assert run_command("evaluate", model, path, "--missing-labels", "nan", "--json") == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["f1_micro"] == 1
+
+
 def test_a_method_uses_the_views_of_a_file(tmp_path):
     data = make_shared_subspace(80, 8, 6, 2, random_state=0)
     views = {"left": slice(0, 3), "right": slice(3, 8)}

@@ -4,13 +4,18 @@ import csv
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from commands import run_command
-from eigenlabel import SharedSubspaceClassifier
+from eigenlabel import MultilabelBlend, SharedSubspaceClassifier, SharedSubspaceClassifierCV
 from eigenlabel.cli.predictions import chosen_labels, write_predictions
 from eigenlabel.datasets import load
 from eigenlabel.persistence import SavedModel, load_model, save_model
+from eigenlabel.preprocessing import TablePreparation
+from onnx_runs import run
 
 
 @pytest.mark.parametrize("values", ["scores", "probabilities"])
@@ -93,6 +98,60 @@ def test_labels_that_contain_both_separators_need_another_format(tmp_path, capsy
     save_model(SavedModel(model, np.array(["f", "g"]), names), tmp_path / "m.skops")
     assert run_command("predict", tmp_path / "m.skops", file) == 1
     assert "use --format jsonl" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def of_python(tmp_path_factory):
+    """A table with label sets, and models that Python fitted to it, by name."""
+    place = tmp_path_factory.mktemp("python")
+    frame = pd.DataFrame({"x": range(40), "y": ["a", "b"] * 20})
+    sets = [{"u"} if i % 2 else {"v", "w"} for i in range(40)]
+    frame.assign(labels=[";".join(sorted(s)) for s in sets]).to_csv(place / "d.csv", index=False)
+    for name, library in (("sets", None), ("pandas", "pandas"), ("polars", "polars")):
+        last = SharedSubspaceClassifierCV().set_output(predict=library)
+        model = make_pipeline(TablePreparation(), last).fit(frame, sets)
+        save_model(model, place / f"{name}.skops")
+        numbers = make_pipeline(StandardScaler(), last).fit(frame[["x"]], sets)
+        save_model(numbers, place / f"{name}-numbers.skops")
+    save_model(MultilabelBlend(random_state=0).fit(frame, sets), place / "blend.skops")
+    return place
+
+
+@pytest.mark.parametrize("model", ["sets", "pandas", "polars", "blend"])
+@pytest.mark.parametrize("form", ["csv", "jsonl", "libsvm"])
+def test_models_that_predict_sets_or_frames_write_their_labels(of_python, capsys, model, form):
+    words = ["--format", form, "--probabilities"]
+    path = of_python / f"{model}.skops"
+    assert run_command("predict", path, of_python / "d.csv", *words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    if form == "csv":
+        found = [row["labels"] for row in csv.DictReader(lines)]
+    elif form == "jsonl":
+        found = ["|".join(json.loads(line)["labels"]) for line in lines]
+    else:
+        names = {"0": "u", "1,2": "v|w"}
+        found = [names[line.split(" ")[0]] for line in lines]
+    assert found == ["v|w", "u"] * 20
+
+
+@pytest.mark.parametrize("model", ["sets", "pandas", "polars", "blend"])
+@pytest.mark.parametrize(
+    "words", [["evaluate", "--report"], ["explain", "--sample", "3", "-o"], ["report", "-o"]]
+)
+def test_models_that_predict_sets_or_frames_have_pages(of_python, tmp_path, model, words):
+    command, *options = words
+    data = ["--data", of_python / "d.csv"] if command == "report" else [of_python / "d.csv"]
+    page = tmp_path / "page.html"
+    assert run_command(command, of_python / f"{model}.skops", *data, *options, page) == 0
+    assert "<html" in page.read_text()
+
+
+@pytest.mark.parametrize("model", ["sets", "pandas", "polars"])
+def test_models_that_predict_sets_or_frames_are_exported(of_python, tmp_path, model):
+    path = tmp_path / "m.onnx"
+    assert run_command("export", of_python / f"{model}-numbers.skops", path) == 0
+    x = np.arange(40.0)[:, None]
+    np.testing.assert_array_equal(run(path, x)["labels"].shape, (40, 3))
 
 
 class Deciding:

@@ -3,7 +3,7 @@
 import argparse
 import sys
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from eigenlabel import __version__
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     parsed = argparse.Namespace()
-    usual, warnings.formatwarning = warnings.formatwarning, _format_warning
+    usual, warnings.formatwarning = warnings.formatwarning, _make_format()
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         called = next((word for word in words if not word.startswith("-")), None)
@@ -51,6 +51,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return SUCCESS
 
 
-def _format_warning(message: Warning | str, *_: Any, **__: Any) -> str:
-    """Return a warning as a line, without the place in the code that it comes from."""
-    return f"eigenlabel: warning: {message}\n"
+def _make_format() -> Callable[..., str]:
+    """Return a function that formats a warning, or returns nothing if it has been printed before.
+
+    The line does not have the place in the code, where Python finds out what it has printed. A
+    search over parameters may raise the same warning for each of them.
+    """
+    printed = set[str]()
+
+    def form(message: Warning | str, *_: Any, **__: Any) -> str:
+        line = f"eigenlabel: warning: {message}\n"
+        if line in printed:
+            return ""
+        printed.add(line)
+        return line
+
+    return form

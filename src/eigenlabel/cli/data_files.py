@@ -68,7 +68,8 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--missing-labels",
         choices=("error", "nan"),
-        help="tables, ARFF: whether empty label cells and ? are errors, or not observed (nan)",
+        help="tables, ARFF: with nan, empty label cells and ? are not observed; by default they "
+        "are errors, or samples without labels if the cells of one column name the labels",
     )
     group.add_argument("--encoding", help="encoding of text files (default UTF-8)")
     group.add_argument("--n-features", type=int, metavar="N", help="LIBSVM: number of features")

@@ -19,6 +19,7 @@ from eigenlabel.datasets.files.atomic import writing
 from eigenlabel.experiment import scores_of
 from eigenlabel.experiment.task import probabilities_of
 from eigenlabel.inputs.messages import total
+from eigenlabel.labels.label_sets import predicted_matrix
 from eigenlabel.persistence import SavedModel
 from eigenlabel.thresholds import top_labels
 
@@ -142,8 +143,16 @@ def predict_with(saved: SavedModel, X: Any, *, scores: bool) -> Any:
     not fit together raises ValueError or TypeError and nothing else.
     """
     return _predict(
-        saved, lambda model, count: scores_of(model, X, count) if scores else model.predict(X)
+        saved, lambda model, count: scores_of(model, X, count) if scores else _decided(model, X)
     )
+
+
+def _decided(model: Any, X: Any) -> Any:
+    """Return the label sets of X as a matrix, also of a model that predicts sets or frames."""
+    found = model.predict(X)
+    if sp.issparse(found):  # it may have too many labels to be dense
+        return found
+    return predicted_matrix(found, getattr(model, "classes_", None))
 
 
 def probabilities_with(saved: SavedModel, X: Any) -> Any:

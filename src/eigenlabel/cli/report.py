@@ -41,9 +41,9 @@ def _report(arguments: argparse.Namespace) -> None:
     if Path(arguments.source).is_dir():
         _report_records(arguments)
         return
+    saved = open_model(arguments.source)
     if arguments.data is None:
         raise UsageError("the page of a model needs labelled data: pass --data")
-    saved = open_model(arguments.source)
     data = read_data(arguments.data, reader_options(arguments), like=saved)
     _, sections = evaluated(saved, data)
     title = f"{Path(arguments.source).name} on {data.source}"

@@ -174,6 +174,10 @@ def known() -> dict[str, Entry]:
 def get(name: str) -> Entry:
     """Return a known data set; raise DataError with similar names if there is none."""
     entries = known()
+    if name == "debtags":
+        raise DataError(
+            name, "built in, without files; commands accept it as DATA, in Python load_debtags()"
+        )
     if name not in entries:
         close = ", ".join(difflib.get_close_matches(name, entries, n=3))
         hint = f"did you mean {close}?" if close else "'eigenlabel datasets list' lists them"

@@ -28,17 +28,9 @@ from eigenlabel.linalg._types import Matrix
 from eigenlabel.preprocessing.sample_forms import infinite
 
 KINDS = ("number", "boolean", "category", "date", "text", "drop")
-# Numbers with a sign of money or per cent, and with commas between thousands.
-WRITTEN = re.compile(
-    r"(?P<minus>-?)(?P<before>[$€£¥%]?) ?"
-    r"(?P<digits>(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?)"
-    r" ?(?P<after>[$€£¥%]?)",
-    re.ASCII,
-)
 PLAIN = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", re.ASCII)
 ISO = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 SEVERAL = 3  # values from which it is odd that none of them is known
-LONGEST = 40  # characters of a number that a person wrote
 BETWEEN = "\n"  # words of a vocabulary; no word contains it
 
 
@@ -215,8 +207,6 @@ def _learn_column(
     The numbers are None if the column says nothing: it has one value, or a different one in each
     row.
     """
-    if kind is None and _written_numbers(table.column(name)) is not None:
-        kind = "number"
     if kind is None:
         values, kind, known = new_column(table, name, notes)
         categories = list(known)
@@ -237,31 +227,6 @@ def _learn_column(
         notes.append(f"column {name!r} has one value only: left out")
         return None, "drop", []
     return values, kind, categories
-
-
-def _written_numbers(column: Any) -> np.ndarray | None:
-    """Return words such as $1,200 or 12% as numbers; None if they are anything else.
-
-    The words have one sign, and some may be plain numbers or mean a missing value. Plain numbers
-    alone are read elsewhere.
-    """
-    if not isinstance(column, Words):
-        return None
-    numbers, units, special = [], set[str](), False
-    for word in column.values:
-        found = WRITTEN.fullmatch(word.strip()) if len(word) <= LONGEST else None
-        if found is None and not is_absent(word):
-            return None
-        if found is None:
-            numbers.append(np.nan)
-            continue
-        unit, digits = found["before"] + found["after"], found["digits"]
-        units |= {unit} - {""}
-        special = special or bool(unit) or "," in digits
-        numbers.append(float(found["minus"] + digits.replace(",", "")))
-    if not special or len(units) > 1:
-        return None
-    return np.asarray(np.array([*numbers, np.nan])[column.codes])
 
 
 def _says_yes_or_no(column: Any) -> bool:
@@ -287,9 +252,6 @@ def _read_column(table: RawTable, name: str, layout: TableLayout) -> np.ndarray:
     column = table.column(name)
     if layout.kinds[name] == "boolean" and isinstance(column, Words):
         return _truth(name, column)
-    written = _written_numbers(column) if layout.kinds[name] == "number" else None
-    if written is not None:
-        return written
     values, _, _ = known_column(table, name, False, layout, [])
     _check_finite(name, values)
     return values

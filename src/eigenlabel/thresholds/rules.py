@@ -437,7 +437,8 @@ class Top(Rule):
         if self.n_labels >= scores.shape[1]:
             warn(
                 f"Top({self.n_labels}) predicts all {scores.shape[1]} labels for every sample: use "
-                "fewer, as Top(1), or another rule, such as 'mixed', as threshold or strategy.",
+                "fewer, as Top(1), or another rule as threshold or strategy, such as 'mixed' "
+                "(eigenlabel fit --set threshold=mixed).",
                 UserWarning,
             )
         return np.full(scores.shape[:2], np.nan)

@@ -2,17 +2,25 @@
 
 import io
 import sys
+from datetime import timedelta
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.pipeline import make_pipeline
 
+from eigenlabel import SharedSubspaceClassifier
+from eigenlabel.cli import main
 from eigenlabel.datasets import (
     DataError,
+    from_frame,
     load,
     load_table,
 )
+from eigenlabel.persistence import save_model
+from eigenlabel.preprocessing import TablePreparation
 from noise import noisy, read_or_refuse
 
 
@@ -48,6 +56,37 @@ def test_parquet_in_several_groups_of_rows(tmp_path):
     assert data.categories == {"x": ("a", "b", "c", "d")}
     np.testing.assert_array_equal(data.X[:, 0], [3, 2, 1, np.nan, 0])
     assert data.Y.toarray().tolist() == [[1, 0], [0, 1], [0, 0], [1, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_durations_are_seconds(tmp_path, unit):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    spans = [timedelta(minutes=2), None, timedelta(days=-1), timedelta(seconds=3)]
+    table = pa.table({"x": pa.array(spans, pa.duration(unit)), "labels": ["u", "v", "u", "v"]})
+    pq.write_table(table, tmp_path / "it.parquet")
+    data = load(tmp_path / "it.parquet")
+    np.testing.assert_array_equal(data.X[:, 0], [120, np.nan, -86400, 3])
+    assert data.column_types == {"x": "number"}
+    for frame in (pl.from_arrow(table), table.to_pandas(), table.to_pandas().astype({"x": object})):
+        np.testing.assert_array_equal(from_frame(frame, like=data).X, data.X)
+
+
+def test_commands_read_durations(tmp_path, capsys):
+    spans = [timedelta(seconds=i % 2) for i in range(40)]
+    frame = pl.DataFrame({"x": spans, "labels": ["u", "v"] * 20})
+    frame.write_parquet(tmp_path / "it.parquet")
+    files = [str(tmp_path / "m.skops"), str(tmp_path / "it.parquet")]
+    assert main(["fit", files[1], "-o", files[0]]) == 0
+    capsys.readouterr()
+    assert main(["predict", *files]) == 0
+    labels = [line.split(",")[1] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert labels == ["u", "v"] * 20
+    model = make_pipeline(TablePreparation(), SharedSubspaceClassifier())
+    labels = [{label} for label in frame["labels"]]
+    save_model(model.fit(frame.select("x"), labels), files[0])
+    assert main(["predict", *files]) == 0
+    labels = [line.split(",")[1] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert labels == ["u", "v"] * 20
 
 
 def test_parquet_that_declares_too_many_values_raises(tmp_path):

@@ -54,7 +54,7 @@ def columns_that_are_no_features():
     from decimal import Decimal
 
     return [
-        ([datetime.time(10, 15), None], "'x' holds times"),
+        ([datetime.time(10, 15), None], "'x' holds times of day"),
         ([{"a": 1}, {"a": 2}], "'x' holds .*(objects|[sS]truct)"),
         ([b"ab", b"c"], "'x' holds .*(bytes|Binary|binary)"),
         ([[1, 2], [3]], "'x' holds lists"),

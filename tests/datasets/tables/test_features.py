@@ -1,17 +1,25 @@
 """Features of tables: numbers, dates and categories."""
 
 import datetime
+import io
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 
+from eigenlabel.cli import main
 from eigenlabel.datasets import (
     DataError,
     from_frame,
     iterate,
     load,
+    load_table,
 )
+from eigenlabel.datasets.tables.columns import ABSENT, EMPTY, MISSING, is_empty
+from eigenlabel.persistence import load_model
 from forms import SHOP_TABLE, both, mixed_data
 
 
@@ -138,3 +146,63 @@ def test_dates_are_neither_labels_nor_texts():
     train = from_frame(frame.assign(when=[1, 2]), labels="x")
     with pytest.raises(DataError, match="'when' holds dates, not numbers as in like"):
         from_frame(frame, labels="x", like=train)
+
+
+PLANS = ["gold", "basic", "None", "n/a", "NA", "unknown"] * 5
+
+
+def test_categories_have_no_value_where_pandas_reads_none(write, tmp_path):
+    lines = [f"{plan},{i % 7},{'uvw'[i % 3]}\n" for i, plan in enumerate(PLANS)]
+    path, model = write("plan,n,labels\n" + "".join(lines)), tmp_path / "m.skops"
+    data = load_table(path)
+    assert data.categories == {"plan": ("basic", "gold", "unknown")}
+    assert np.isnan(data.X[:, 0]).tolist() == [plan in PLANS[2:5] for plan in PLANS]
+    assert data.notes == ("column 'plan' has 15 cells such as 'None' (line 4), read as missing",)
+    again = load_table(path, like=data)
+    np.testing.assert_array_equal(again.X, data.X)
+    assert again.notes == ()
+    pieces = list(iterate(path, rows=6))  # values after the first piece must be known
+    np.testing.assert_array_equal(np.vstack([piece.X for piece in pieces]), data.X)
+    frames = pd.read_csv(path), pl.read_csv(path), pd.read_csv(path, keep_default_na=False)
+    for frame in frames:
+        np.testing.assert_array_equal(from_frame(frame, like=data).X, data.X)
+    assert main(["tune", str(path), "-o", str(model), "--cv", "3"]) == 0
+    saved = load_model(model)
+    expected = saved.predict_proba(data.X)
+    for frame in frames:
+        np.testing.assert_array_equal(saved.predict_proba(frame), expected)
+
+
+def test_the_words_for_empty_cells_are_those_of_pandas():
+    for word in sorted({*EMPTY, *ABSENT, *MISSING} - {""}):
+        read = pd.read_csv(io.StringIO(f"x,y\n{word},a\nb,b\n"))["x"]
+        assert pd.isna(read[0]) == is_empty(word), word
+
+
+def test_a_model_that_knows_such_a_word_as_a_value_still_reads_it(write):
+    like = load_table(write("plan,labels\ngold,u\nold,v\n"))
+    known = replace(like, categories={"plan": ("None", "gold")})
+    data = load_table(write("plan,labels\ngold,u\nNone,v\nNA,v\n"), like=known)
+    np.testing.assert_array_equal(data.X[:, 0], [1, 0, np.nan])
+
+
+def test_a_column_of_nothing_but_such_words_is_empty(write):
+    data = load_table(write("plan,n,labels\nNone,1,u\nn/a,2,v\n"))
+    assert data.column_types == {"plan": "number", "n": "number"}
+    assert np.isnan(data.X[:, 0]).all()
+
+
+@both
+def test_typed_words_stay_categories(write):
+    rows = [f'{{"plan": "{plan}", "labels": ["{"uv"[i % 2]}"]}}\n' for i, plan in enumerate(PLANS)]
+    data = load(write("".join(rows), "data.jsonl"))
+    assert data.categories == {"plan": ("NA", "None", "basic", "gold", "n/a", "unknown")}
+
+
+def test_a_text_that_is_such_a_word_has_no_words(write):
+    path = write("text,labels\nnone of them,u\nNone,v\nn/a,v\nold car,u\n")
+    data = load_table(path)
+    assert data.X.sum(axis=1).tolist() == [3, 0, 0, 2]
+    np.testing.assert_array_equal(
+        from_frame(pd.read_csv(path), like=data).X.toarray(), data.X.toarray()
+    )

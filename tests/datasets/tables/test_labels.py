@@ -2,15 +2,20 @@
 
 import json
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from eigenlabel.cli import main
 from eigenlabel.datasets import (
+    DataError,
     from_frame,
     iterate,
     load,
     load_table,
 )
+from eigenlabel.datasets.tables import labels
 from forms import both, same
 
 SEMICOLONS = "x,labels\n" + "".join(f"{i},a;{'b' if i % 2 else 'c;d'}\n" for i in range(20))
@@ -149,3 +154,61 @@ def test_the_more_frequent_separator_is_used(tmp_path):
     data = load(path, labels="tags")
     assert sorted(data.label_names) == ["a", "a|b", "b", "c"]
     assert any("'|'" in str(note) for note in data.notes)
+
+
+LABEL_SETS = {
+    "csv": "x,labels\n1,u;v\n2,u\n3,\n4,w\n5, \n",
+    "jsonl": """{"x": 1, "labels": ["u", "v"]}
+{"x": 2, "labels": ["u"]}
+{"x": 3, "labels": null}
+{"x": 4, "labels": ["w"]}
+{"x": 5}
+""",
+    "words.jsonl": """{"x": 1, "labels": "u;v"}
+{"x": 2, "labels": "u"}
+{"x": 3, "labels": null}
+{"x": 4, "labels": "w"}
+{"x": 5}
+""",
+}
+
+
+@both
+@pytest.mark.parametrize("form", LABEL_SETS)
+def test_label_sets_that_are_missing_are_not_observed_on_request(write, form):
+    path = write(LABEL_SETS[form], f"data.{form}")
+    data = load(path, missing_labels="nan")
+    nothing = [np.nan] * 3
+    expected = [[1, 1, 0], [1, 0, 0], nothing, [0, 0, 1], nothing]
+    np.testing.assert_array_equal(data.Y.toarray(), expected)
+    assert data.label_names.tolist() == ["u", "v", "w"]
+    pieces = iterate(path, rows=2, like=data, missing_labels="nan")
+    np.testing.assert_array_equal(np.vstack([p.Y.toarray() for p in pieces]), expected)
+    without = load(path)
+    assert without.Y.dtype.kind == "i"
+    assert without.Y.toarray().tolist() == np.nan_to_num(expected).tolist()
+
+
+@pytest.mark.parametrize(
+    "cells", [[["u", "v"], [], None], [[1, 2], [], None], ["['u', 'v']", "[]", None]]
+)
+def test_an_empty_list_is_a_sample_without_labels(tmp_path, cells):
+    columns = {"x": [1, 2, 3], "labels": cells}
+    pl.DataFrame(columns).write_parquet(tmp_path / "d.parquet")
+    for data in (
+        from_frame(pl.DataFrame(columns), missing_labels="nan"),
+        from_frame(pd.DataFrame(columns), missing_labels="nan"),
+        load(tmp_path / "d.parquet", missing_labels="nan"),
+    ):
+        np.testing.assert_array_equal(data.Y.toarray(), [[1, 1], [0, 0], [np.nan] * 2])
+
+
+def test_label_sets_that_are_not_observed_must_fit_into_memory(write, monkeypatch):
+    monkeypatch.setattr(labels, "memory_limit", lambda: 64)
+    with pytest.raises(DataError, match="2 samples without observed labels and 3 labels need 96"):
+        load(write(LABEL_SETS["csv"]), missing_labels="nan")
+
+
+def test_the_meaning_of_missing_labels_is_one_of_two(write):
+    with pytest.raises(ValueError, match="missing_labels"):
+        load(write(LABEL_SETS["csv"]), missing_labels="drop")

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eigenlabel.datasets import DataError, from_frame, iterate, load_table
+from eigenlabel.datasets import DataError, from_frame, iterate, load, load_table
+from eigenlabel.preprocessing import TablePreparation
 from forms import both
 
 
@@ -73,10 +74,48 @@ def test_a_few_other_words_among_dates_are_noted(write):
     assert note.startswith("column 'size' holds dates except for 1 cell such as 'soon' (line 5)")
 
 
-@both
+def save_frame(frame, path):
+    """Write a frame in the form of the name of a file."""
+    if path.suffix == ".parquet":
+        frame.to_parquet(path)
+    elif path.suffix == ".jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, index=False, sep="," if path.suffix == ".csv" else "\t")
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet"])
 @pytest.mark.parametrize(
-    "cell", ['"{},5"', "{}%", "{} %", "${}", "{}.00 €", '"{},234.50"', "EUR {}"]
+    ("cells", "numbers"),
+    [
+        (["$40", "$1,200.50", "n/a", "9", "$ 5"], [40, 1200.5, np.nan, 9, 5]),
+        (["12%", "-3.5 %", "100 %", "unknown", "7%"], [12, -3.5, 100, np.nan, 7]),
+        (["1,234,000", "12,345,678", "1", "20", "3"], [1234000, 12345678, 1, 20, 3]),
+    ],
 )
+def test_numbers_with_a_sign_or_groups_are_numbers_in_every_form(tmp_path, form, cells, numbers):
+    frame = pd.DataFrame({"size": cells, "y": [0, 1, 0, 1, 1]})
+    path = tmp_path / f"data.{form}"
+    save_frame(frame, path)
+    data = load(path, labels="y")
+    assert data.column_types == {"size": "number"}
+    np.testing.assert_array_equal(data.X[:, 0], numbers)
+    again = load(path, like=data)
+    np.testing.assert_array_equal(again.X, data.X)
+    assert again.notes == data.notes
+    np.testing.assert_array_equal(from_frame(frame, like=data).X, data.X)
+    assert TablePreparation().fit(frame[["size"]]).kinds_ == {"size": "number"}
+
+
+@pytest.mark.parametrize("cells", [["$1,200", "$3"], ["$40", "€40"], ["$40", "cheap"]])
+def test_signs_without_one_meaning_are_categories(tmp_path, cells):
+    frame = pd.DataFrame({"size": cells * 5, "y": [0, 1] * 5})
+    save_frame(frame, tmp_path / "data.tsv")  # a comma may be decimal
+    assert list(load(tmp_path / "data.tsv", labels="y").categories) == ["size"]
+
+
+@both
+@pytest.mark.parametrize("cell", ['"{},5"', '"{},234.50"', "EUR {}"])
 def test_numbers_in_other_spellings_are_noted(write, cell):
     cells = [cell.format(i % 7) for i in range(40)]
     (note,) = load_table(write(table(cells)), labels="y_*").notes

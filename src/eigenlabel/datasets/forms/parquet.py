@@ -34,6 +34,7 @@ from eigenlabel.linalg.machine import memory_limit
 from eigenlabel.linalg.operators import is_sparse
 
 MAGIC = b"PAR1"
+PER_SECOND = {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}  # units of durations
 
 
 class ArrowTable(RawTable):
@@ -62,12 +63,13 @@ class ArrowTable(RawTable):
             moments = column.cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False)
             days = moments.cast(pa.int64()).cast(pa.float64(), safe=False).fill_null(np.nan)
             return Dates(days.to_numpy(zero_copy_only=False) / MICROSECONDS)
-        elif pa.types.is_temporal(kind):
-            raise refusal(self, name, "times")
+        elif pa.types.is_duration(kind):
+            return _read_numbers(self.path, column.cast(pa.int64())) / PER_SECOND[kind.unit]
+        elif pa.types.is_time(kind):
+            raise refusal(self, name, "times of day")
         elif not _is_number(kind):
             return self._others(name, column)
-        numbers = guarded(self.path, "not a number", column.cast, pa.float64(), safe=False)
-        return np.asarray(numbers.fill_null(np.nan).to_numpy(zero_copy_only=False), dtype=float)
+        return _read_numbers(self.path, column)
 
     def _others(self, name: str, column: Any) -> Column:
         """Return a column of lists; raise DataError for any other type."""
@@ -81,7 +83,16 @@ class ArrowTable(RawTable):
             return to_column(self, name, column.to_pylist(), range(self.height))
         counts = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
         ends = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-        return Lists(_words(members.dictionary_encode()), ends)
+        absent = column.is_null().to_numpy(zero_copy_only=False)
+        return Lists(_words(members.dictionary_encode()), ends, absent)
+
+
+def _read_numbers(path: Any, column: Any) -> np.ndarray:
+    """Return a column of numbers as floats."""
+    import pyarrow as pa  # noqa: PLC0415  an extra
+
+    numbers = guarded(path, "not a number", column.cast, pa.float64(), safe=False)
+    return np.asarray(numbers.fill_null(np.nan).to_numpy(zero_copy_only=False), dtype=float)
 
 
 def _is_number(kind: Any) -> bool:

@@ -37,10 +37,12 @@ def load_table(
 
     Columns that are neither labels nor text nor names of samples are features. Numbers and booleans
     are used unchanged, words become their positions in the sorted list of their values
-    (``categories``), dates become days since 1970-01-01, and empty cells become NaN. Words such as
-    n/a, unknown and - are missing values among dates and, in text files, among numbers. Columns of
-    digits are categories if some have leading zeros. Such decisions are listed in ``notes``. X is
-    dense, or sparse if there is text.
+    (``categories``), dates become days since 1970-01-01, durations become seconds, and empty cells
+    become NaN. Words that are numbers with one sign, such as $1,200 or 12%, are numbers. Words such
+    as n/a, unknown and - are missing values among dates and, in text files, among numbers. Among
+    categories of text files they are those that pandas reads as empty cells, such as n/a and None.
+    Columns of digits are categories if some have leading zeros. Such decisions are listed in
+    ``notes``. X is dense, or sparse if there is text.
 
     Parameters
     ----------
@@ -72,8 +74,9 @@ def load_table(
         Whether labels are read. With False, as in prediction, labels may be missing or unknown;
         this needs ``like``.
     missing_labels : {"error", "nan"}, default="error"
-        The meaning of empty cells in columns of 0 and 1: an error, or labels that were not
-        observed, which are NaN in Y.
+        The meaning of a label cell without a value. "nan": the labels were not observed, and are
+        NaN in Y. "error": in a column of 0 and 1 it is an error; in a column whose cells contain
+        labels, the sample has none.
     encoding : str, default="utf-8"
         The encoding of the text. A byte-order mark of UTF-16 overrides UTF-8.
     max_bytes : int, default=None

@@ -43,8 +43,19 @@ DATES = tuple(
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 MISSING = ("NA", "N/A", "NULL", "null", "None", "?")
 ABSENT = {"", "?", "-", "--", ".", "na", "n/a", "#n/a", "nan", "null", "none", "missing", "unknown"}
+# What pandas.read_csv reads as an empty cell, besides NaN as a number.
+EMPTY = {"NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NULL", "null", "None"}
+EMPTY |= {"nan", "-nan", "NaN", "-NaN", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
 MICROSECONDS = 86_400e6  # in a day
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+# Kinds of cells beside words and numbers.
+CELLS = (
+    ("lists", list | tuple | set | np.ndarray),
+    ("dates", datetime.date),
+    ("durations", datetime.timedelta),
+    ("times of day", datetime.time),
+    ("objects", dict),
+)
 BOOLEAN = {"false": 0.0, "true": 1.0, "no": 0.0, "yes": 1.0}
 
 
@@ -74,10 +85,13 @@ class Lists:
         The members of all lists, one after another.
     ends : int array of shape (n + 1,)
         0 and the end of each list among the members.
+    absent : bool array of shape (n,)
+        Whether a cell has no value; its list is empty.
     """
 
     members: Words
     ends: np.ndarray
+    absent: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -225,6 +239,11 @@ def is_absent(word: str) -> bool:
     return word.strip().lower() in ABSENT
 
 
+def is_empty(word: str) -> bool:
+    """Return True if a word stands for an empty cell, in text that pandas reads."""
+    return word in EMPTY
+
+
 def without(words: Words, is_dropped: Callable[[str], bool]) -> Words:
     """Return a column of words without some values; their cells have no value then."""
     kept = [i for i, value in enumerate(words.values) if not is_dropped(value)]
@@ -322,13 +341,7 @@ def kind_of(cell: Any) -> str:
         return "words"
     if isinstance(cell, numbers.Number | np.bool_) and not isinstance(cell, complex):
         return "numbers"
-    if isinstance(cell, list | tuple | set | np.ndarray):
-        return "lists"
-    if isinstance(cell, datetime.date):
-        return "dates"
-    if isinstance(cell, datetime.time | datetime.timedelta):
-        return "times"
-    return "objects" if isinstance(cell, dict) else type(cell).__name__
+    return next((kind for kind, types in CELLS if isinstance(cell, types)), type(cell).__name__)
 
 
 def to_column(table: RawTable, name: str, cells: Sequence[Any], rows: Sequence[int]) -> Column:
@@ -350,6 +363,9 @@ def to_column(table: RawTable, name: str, cells: Sequence[Any], rows: Sequence[i
         return scatter(factorise(cells), rows, table.height)
     if first == "lists":
         return _to_lists(table, name, cells, rows)
+    if first == "durations":
+        seconds = [None if cell is None else cell.total_seconds() for cell in cells]
+        return _to_numbers(table, name, seconds, rows)
     if first == "dates":
         days = np.full(table.height, np.nan)
         days[rows] = [np.nan if cell is None else _days(cell) for cell in cells]
@@ -361,8 +377,8 @@ def refusal(table: RawTable, name: str, kind: str) -> DataError:
     """Return the error for a column that can be neither features nor labels."""
     return table.fault(
         Message(
-            f"column {name!r} holds {kind}; features are numbers, words or dates, labels are words "
-            "or lists of words. Turn it into these, or leave it out with ",
+            f"column {name!r} holds {kind}; features are numbers, words, dates or durations, "
+            "labels are words or lists of words. Turn it into these, or leave it out with ",
             Parameter("drop", name),
         )
     )
@@ -396,7 +412,7 @@ def _overflows(cell: Any) -> bool:
 
 
 def _to_lists(table: RawTable, name: str, cells: Sequence[Any], rows: Sequence[int]) -> Lists:
-    counts = np.zeros(table.height, dtype=np.int64)
+    counts, absent = np.zeros(table.height, dtype=np.int64), np.ones(table.height, dtype=bool)
     members: list[str] = []
     for row, cell in zip(rows, cells, strict=True):
         for member in () if cell is None else cell:
@@ -404,5 +420,5 @@ def _to_lists(table: RawTable, name: str, cells: Sequence[Any], rows: Sequence[i
             if kind not in ("words", "numbers"):
                 raise table.fault(f"a list in {name!r} holds {kind}, not words", row)
             members.append(member if kind == "words" else _spell(member))
-        counts[row] = 0 if cell is None else len(cell)
-    return Lists(factorise(members), np.concatenate([[0], np.cumsum(counts)]))
+        counts[row], absent[row] = 0 if cell is None else len(cell), cell is None
+    return Lists(factorise(members), np.concatenate([[0], np.cumsum(counts)]), absent)

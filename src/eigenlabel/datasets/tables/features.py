@@ -13,13 +13,20 @@ from eigenlabel.datasets.tables.columns import (
     Words,
     find_order,
     is_absent,
+    is_empty,
     looks_like_dates,
     read_date,
     read_number,
     refusal,
     without,
 )
-from eigenlabel.datasets.tables.mixed_columns import Mixture, about_absent, known_numbers, settle
+from eigenlabel.datasets.tables.mixed_columns import (
+    Mixture,
+    about_absent,
+    about_empty,
+    known_numbers,
+    settle,
+)
 from eigenlabel.datasets.tables.roles import ColumnOptions
 from eigenlabel.inputs.messages import Message, Parameter
 from eigenlabel.linalg.machine import memory_limit
@@ -62,6 +69,12 @@ def new_column(
         column, odd = settle(table, name, column, notes)
     if isinstance(column, Words) and looks_like_dates(column):
         column = _read_dates(table, name, column)
+    if isinstance(column, Words) and not table.typed:
+        # A frame that pandas read from the same text has no values there.
+        notes += about_empty(table, name, column)
+        column = without(column, is_empty)
+        if not column.values:
+            column = np.full(table.height, np.nan)
     if isinstance(column, Dates):
         return column.days, "date", ()
     if isinstance(column, Words):
@@ -166,6 +179,8 @@ def _known_values(
     """Return the positions of words in a known list; a word that is not in it is NaN."""
     words = table.words(name)
     position = {value: float(i) for i, value in enumerate(values)}
+    if not table.typed:  # as for a new column, unless such a word is a known value
+        words = without(words, lambda value: is_empty(value) and value not in position)
     new = np.array([*(position.get(v, np.nan) for v in words.values), np.nan])
     found = np.asarray(new[words.codes])
     strange = np.isnan(found) & (words.codes >= 0)

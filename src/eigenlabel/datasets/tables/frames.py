@@ -45,7 +45,7 @@ class FrameTable(RawTable):
         if kind in (nw.Date, nw.Datetime):
             return Dates(as_floats(column.dt.timestamp("us")) / MICROSECONDS)
         if kind == nw.Time:
-            raise refusal(self, name, "times")
+            raise refusal(self, name, "times of day")
         if kind in (nw.List, nw.Array, nw.Object):
             return self._cells(name, column)
         what = column.to_native().dtype if kind == nw.Unknown else kind
@@ -180,8 +180,9 @@ def from_frame(
         Whether labels are read. With False, as in prediction, labels may be missing or unknown;
         this needs ``like``.
     missing_labels : {"error", "nan"}, default="error"
-        The meaning of empty cells in columns of 0 and 1: an error, or labels that were not
-        observed, which are NaN in Y.
+        The meaning of a label cell without a value. "nan": the labels were not observed, and are
+        NaN in Y. "error": in a column of 0 and 1 it is an error; in a column whose cells contain
+        labels, the sample has none.
 
     Returns
     -------

@@ -15,6 +15,7 @@ from eigenlabel.datasets.tables.roles import ColumnOptions, Roles, find_roles
 from eigenlabel.inputs.messages import Message, Parameter
 from eigenlabel.inputs.parameters import check_choice
 from eigenlabel.linalg._types import Matrix
+from eigenlabel.linalg.machine import memory_limit, readable
 
 SEPARATORS = ("|", ";", ",")
 LIST = re.compile(r"\[.*\]", re.DOTALL)
@@ -30,20 +31,22 @@ def read_labels(
     if skips_labels(table.path, like, options.labelled, there):
         notes += about_labels(options.labelled)
         return no_labels(table.height, like), list(map(str, like.label_names))
+    check_choice("missing_labels", options.missing_labels, ("error", "nan"))
+    allowed = options.missing_labels == "nan"
     if roles.cells is not None:
         column = table.column(roles.cells)
         if isinstance(column, Lists):
-            return _match_labels(table, column, known)
+            return _match_labels(table, column, known, allowed)
         if known is None and options.separator:
             notes += _about_separator(table.words(roles.cells), roles.cells, options.separator)
         lists = _label_lists(table, roles.cells, options.separator, notes)
         hint = Message("; pass ", Parameter("separator", ...), " if it was split wrongly")
-        return _match_labels(table, lists, known, hint)
-    return _read_columns(table, roles.columns, options, known)
+        return _match_labels(table, lists, known, allowed, hint)
+    return _read_columns(table, roles.columns, known, allowed)
 
 
 def _read_columns(
-    table: RawTable, columns: dict[str, str], options: ColumnOptions, known: list[str] | None
+    table: RawTable, columns: dict[str, str], known: list[str] | None, allowed: bool
 ) -> tuple[Matrix, list[str]]:
     """Return the labels that have a column of 0 and 1 each, in the order of the known ones."""
     names = list(columns) if known is None else known
@@ -54,8 +57,6 @@ def _read_columns(
     extra = next((name for name in columns if name not in wanted), None)
     if extra is not None:
         raise DataError(table.path, unknown("label", extra, names))
-    check_choice("missing_labels", options.missing_labels, ("error", "nan"))
-    allowed = options.missing_labels == "nan"
     rows, values = [], []
     for name in names:
         column = _label_column(table, columns[name], allowed)
@@ -193,13 +194,17 @@ def _label_lists(table: RawTable, name: str, separator: str | None, notes: list[
     coded.append(np.zeros(0, dtype=np.int64))  # for the code -1, a cell without a value
     rows = [coded[code] for code in words.codes]
     ends = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    return Lists(Words(values, np.concatenate(rows)), ends)
+    absent = np.array([*(not value.strip() for value in words.values), True])
+    return Lists(Words(values, np.concatenate(rows)), ends, absent[words.codes])
 
 
 def _match_labels(
-    table: RawTable, lists: Lists, known: list[str] | None, hint: str = ""
+    table: RawTable, lists: Lists, known: list[str] | None, allowed: bool, hint: str = ""
 ) -> tuple[Matrix, list[str]]:
-    """Return the label matrix from lists of labels, in the order of the known ones."""
+    """Return the label matrix from lists of labels, in the order of the known ones.
+
+    With ``allowed``, the labels of a cell without a value are NaN; otherwise it has no label.
+    """
     names, members = lists.members.values, lists.members.codes
     if known is None:
         listed = table.label_names or []
@@ -219,4 +224,20 @@ def _match_labels(
     ones = np.ones(len(rows), dtype=np.int8)
     Y = sp.coo_array((ones, (rows, columns)), shape=(table.height, len(known))).tocsr()
     Y.data[:] = 1  # even if a cell names a label twice
-    return Y, known
+    return _without_observation(table, Y, lists.absent) if allowed else Y, known
+
+
+def _without_observation(table: RawTable, Y: Matrix, absent: np.ndarray) -> Matrix:
+    """Return a label matrix whose rows without labels are NaN where no label was observed."""
+    gone, m = np.flatnonzero(absent), Y.shape[1]
+    if not gone.size:
+        return Y
+    needed = 16 * gone.size * m
+    if needed > memory_limit() / 2:
+        raise DataError(
+            table.path,
+            f"{gone.size:,} samples without observed labels and {m:,} labels need "
+            f"{readable(needed)}; leave these samples out",
+        )
+    parts = np.full(gone.size * m, np.nan), (np.repeat(gone, m), np.tile(np.arange(m), gone.size))
+    return sp.csr_array(Y + sp.coo_array(parts, shape=Y.shape))

@@ -14,6 +14,7 @@ from eigenlabel.datasets.tables.columns import (
     holds_codes,
     is_absent,
     is_date,
+    is_empty,
     read_filled,
     read_number,
     without,
@@ -24,6 +25,14 @@ MOST = 0.9  # share of numbers from which the other cells of a column look like 
 LONGEST = 40  # characters of a number that a person wrote
 SIGN = r"(?:[$€£¥%]|USD|EUR|GBP|CHF)"
 GROUPED = r"\d{1,3}([.,' \u00a0\u202f])\d{3}(?:\1\d{3})*(?:[.,]\d+)?"
+# Numbers with a sign of money or per cent, and with commas between thousands.
+SIGNED = re.compile(
+    r"(?P<minus>-?)(?P<before>[$€£¥%]?) ?"
+    r"(?P<digits>(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?)"
+    r" ?(?P<after>[$€£¥%]?)",
+    re.ASCII,
+)
+# Everything that looks like a number with signs or separators, also where its value is unclear.
 WRITTEN = re.compile(
     rf"[+-]?{SIGN}?\s?[+-]?(?:{GROUPED}|\d+[.,]?\d*|[.,]\d+)\s?{SIGN}?", re.ASCII | re.IGNORECASE
 )
@@ -53,6 +62,7 @@ def settle(
 ) -> tuple[Words | np.ndarray, Mixture | None]:
     """Return a column of words as numbers if it is text that contains them, else as words.
 
+    These may have signs, such as $1,200 or 12%, also where plain numbers are stored as numbers.
     Words such as n/a mean missing values among numbers and among dates. Columns that remain words,
     but consist mostly of numbers or dates, are returned with a Mixture that says so.
     """
@@ -62,9 +72,10 @@ def settle(
     if all(map(is_date, filled.values)):
         notes += about_absent(table, name, words)
         return filled, None
-    if table.typed or holds_codes(filled):
+    signed = _signed_numbers(table, words)
+    if signed is None and (table.typed or holds_codes(filled)):
         return words, _find_odd(table, name, words if table.typed else filled)
-    numbers = read_filled(words, table.comma)
+    numbers = read_filled(words, table.comma) if signed is None else signed
     if numbers is None:
         return words, _find_odd(table, name, filled)
     table.check_infinite(name, numbers)
@@ -75,6 +86,8 @@ def settle(
 def known_numbers(table: RawTable, name: str, words: Words, notes: list[str]) -> np.ndarray | None:
     """Return a column that is numeric in ``like`` as numbers, or None if it has other words."""
     numbers = read_filled(words, table.comma)
+    if numbers is None:
+        numbers = _signed_numbers(table, words)
     if numbers is None:
         return None
     table.check_infinite(name, numbers)
@@ -89,11 +102,48 @@ def known_numbers(table: RawTable, name: str, words: Words, notes: list[str]) ->
     return numbers
 
 
+def _signed_numbers(table: RawTable, words: Words) -> np.ndarray | None:
+    """Return words such as $1,200 or 12% as numbers; None if they are anything else.
+
+    The words have one sign, and some may be plain numbers or mean a missing value. Plain numbers
+    alone are read elsewhere. Where commas may be decimal, 1,200 has no clear value.
+    """
+    numbers, units, special = [], set[str](), False
+    for word in words.values:
+        found = SIGNED.fullmatch(word.strip()) if len(word) <= LONGEST else None
+        if found is None and not is_absent(word):
+            return None
+        if found is None:
+            numbers.append(np.nan)
+            continue
+        unit, digits = found["before"] + found["after"], found["digits"]
+        if table.comma and digits.count(",") == 1 and "." not in digits:
+            return None
+        units |= {unit} - {""}
+        special = special or bool(unit) or "," in digits
+        numbers.append(float(found["minus"] + digits.replace(",", "")))
+    if not special or len(units) > 1:
+        return None
+    return np.asarray(np.array([*numbers, np.nan])[words.codes])
+
+
 def about_absent(
     table: RawTable, name: str, words: Words, usual: tuple[str, ...] = ()
 ) -> tuple[str, ...]:
     """Return a note on the words that mean missing values, unless all of them are usual ones."""
-    found = _first(table, words, [is_absent(v) and v.strip() not in usual for v in words.values])
+    odd = [is_absent(v) and v.strip() not in usual for v in words.values]
+    return _about_missing(table, name, words, odd)
+
+
+def about_empty(table: RawTable, name: str, words: Words) -> tuple[str, ...]:
+    """Return a note on the words of a category that stand for empty cells."""
+    return _about_missing(table, name, words, list(map(is_empty, words.values)))
+
+
+def _about_missing(
+    table: RawTable, name: str, words: Words, missing: list[bool]
+) -> tuple[str, ...]:
+    found = _first(table, words, missing)
     return (f"column {name!r} has {found}, read as missing",) if found else ()
 
 

@@ -46,7 +46,7 @@ class ColumnOptions:
     labelled : bool
         Whether labels are read.
     missing_labels : {"error", "nan"}
-        What an empty cell in a column of labels means.
+        What a label cell without a value means.
     strict : bool
         Whether a value of a category that ``like`` does not have is an error.
     """

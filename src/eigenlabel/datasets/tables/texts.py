@@ -10,7 +10,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from eigenlabel.datasets.files.errors import DataError, show
 from eigenlabel.datasets.readers import as_names
-from eigenlabel.datasets.tables.columns import RawTable, Words
+from eigenlabel.datasets.tables.columns import RawTable, Words, is_empty
 from eigenlabel.inputs.messages import Message, Parameter
 from eigenlabel.linalg._types import Matrix
 
@@ -111,7 +111,8 @@ def count_words(
     ``lengths`` are the least and the largest number of consecutive words that are counted as one.
     """
     columns = [table.words(name) for name in names]
-    texts = [value.lower() for column in columns for value in column.values]
+    values = [value for column in columns for value in column.values]
+    texts = ["" if is_empty(value) else value.lower() for value in values]
     counter = CountVectorizer(
         lowercase=False,
         token_pattern=WORD,

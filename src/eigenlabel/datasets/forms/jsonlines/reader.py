@@ -212,8 +212,9 @@ def load_jsonlines(
         Whether labels are read. With False, as in prediction, labels may be missing or unknown;
         this needs ``like``.
     missing_labels : {"error", "nan"}, default="error"
-        The meaning of null in fields of 0 and 1: an error, or labels that were not observed,
-        which are NaN in Y.
+        The meaning of null in a field of labels, and of an object without the field. "nan": the
+        labels were not observed, and are NaN in Y. "error": in a field of 0 and 1 it is an error;
+        in a field that contains labels, the sample has none.
     encoding : str, default="utf-8"
         The encoding of the text. A byte-order mark of UTF-16 overrides UTF-8.
     max_bytes : int, default=None
