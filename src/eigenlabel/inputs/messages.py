@@ -111,3 +111,7 @@ def total(messages: Iterable[str]) -> list[Message]:
 def _with_numbers(parts: tuple[Part, ...], numbers: list[int]) -> Message:
     left = iter(numbers)
     return Message(*(p._replace(number=next(left)) if isinstance(p, Count) else p for p in parts))
+
+
+class Doubt(Message):
+    """A note on what may have been read in another way than its author meant it."""

@@ -13,7 +13,7 @@ from eigenlabel.datasets.files.errors import DataError, show, unknown
 from eigenlabel.datasets.tables.columns import RawTable, Words
 from eigenlabel.inputs.data import check_largest, check_sparse
 from eigenlabel.inputs.fitting import TransformerMixin, all_or_nothing, plain_arrays
-from eigenlabel.inputs.messages import Message, Parameter
+from eigenlabel.inputs.messages import Doubt, Message, Parameter
 from eigenlabel.inputs.parameters import (
     COUNT,
     CheckedBy,
@@ -324,6 +324,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         self.kinds_ = {} if layout is None else dict(layout.kinds)
         self.notes_ = tuple(_spell_out(note) for note in notes)
+        for note in notes:
+            if isinstance(note, Doubt):
+                warn(f"{_spell_out(note)[0].upper()}{_spell_out(note)[1:]}.", UserWarning)
         if not matrix.shape[1]:
             raise ValueError(
                 f"No column of X is left: {'; '.join(self.notes_) or 'all are dropped'}."

@@ -19,7 +19,7 @@ from eigenlabel.datasets.tables.columns import (
     read_number,
     without,
 )
-from eigenlabel.inputs.messages import Message, Parameter
+from eigenlabel.inputs.messages import Doubt, Message, Parameter
 
 MOST = 0.9  # share of numbers from which the other cells of a column look like mistakes
 LONGEST = 40  # characters of a number that a person wrote
@@ -47,14 +47,18 @@ class Mixture(NamedTuple):
         What the column contains.
     advice : str
         What the user can do about it.
+    meant : bool
+        Whether the column is probably meant to be words, such as codes.
     """
 
     reason: str
     advice: str
+    meant: bool = False
 
     def note(self, fate: str) -> str:
         """Return the note that says how the column was used."""
-        return Message(self.reason, f": it is {fate}; ", self.advice)
+        kind = Message if self.meant else Doubt
+        return kind(self.reason, f": it is {fate}; ", self.advice)
 
 
 def settle(
@@ -157,7 +161,8 @@ def _find_odd(table: RawTable, name: str, words: Words) -> Mixture | None:
         found = _first(table, words, [CODE.fullmatch(v) is not None for v in words.values])
         reason = f"column {name!r} holds codes with leading zeros, {found}"
         drop = Parameter("drop", name)
-        return Mixture(reason, Message("remove the zeros if they are numbers, or pass ", drop))
+        advice = Message("remove the zeros if they are numbers, or pass ", drop)
+        return Mixture(reason, advice, meant=True)
     if table.typed:
         advice += " and turn the column into numbers or dates"
     for kind, fits in (

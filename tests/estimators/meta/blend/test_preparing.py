@@ -266,3 +266,11 @@ def test_errors_of_columns_say_what_to_pass():
     frame = pd.DataFrame({"d": [[1], [2]] * 10, "x": np.arange(20.0)})
     with pytest.raises(ValueError, match=re.escape("TablePreparation(columns={'d': 'drop'})")):
         MultilabelBlend().fit(frame, np.eye(20)[:, :2])
+
+
+def test_a_column_of_numbers_that_cannot_be_read_raises_a_warning():
+    price = np.arange(40.0)
+    frame = pd.DataFrame({"price": [f"{p:.2f} €".replace(".", ",") for p in price], "x": price % 3})
+    said = "Column 'price' holds numbers with signs or commas.* left out.* write numbers such as"
+    with pytest.warns(UserWarning, match=said):
+        MultilabelBlend(["linear"]).fit(frame, (price[:, None] > [10, 20]).astype(int))
