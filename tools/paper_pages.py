@@ -101,10 +101,11 @@ def restore(runs: Path) -> None:
 
 def export_counts(table: Table) -> None:
     """Write the published sizes of data sets and ours."""
+    rows = compare(table, [])
     with (RESULTS / f"{table.name}.csv").open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(("data", "count", "paper", "ours"))
-        for row in compare(table, []):
+        for row in rows:
             if row.ours is not None and row.paper is not None:
                 writer.writerow((row.dataset, row.metric, int(row.paper), int(row.ours)))
 
