@@ -42,7 +42,12 @@ from eigenlabel.estimators.meta.blend.preparing import (
     reads_tables,
 )
 from eigenlabel.estimators.meta.blend.stages import Stages, blend_stages, read_stages
-from eigenlabel.estimators.meta.blend.task import BlendTask, join_views, without_empty_classes
+from eigenlabel.estimators.meta.blend.task import (
+    BlendTask,
+    as_counts,
+    join_views,
+    without_empty_classes,
+)
 from eigenlabel.inputs.data import check_data
 from eigenlabel.inputs.fitting import all_or_nothing, plain_arrays
 from eigenlabel.inputs.parameters import (
@@ -352,15 +357,7 @@ class MultilabelBlend(NamedMembers, MetaEstimatorMixin, RuleClassifier):  # type
     def _prepare(self, X: Any, sample_weight: Any) -> Any:
         """Return the features of samples that need preparation, and other samples as they are."""
         self.__dict__.pop("preparation_", None)
-        chosen = None if isinstance(self.prepare, str) else self.prepare
-        if is_several(X) and chosen is not None:
-            raise ValueError(
-                "prepare is a TablePreparation, which reads one table, but X is several tables: "
-                "prepare them before, and pass prepare='none'."
-            )
-        if self.prepare == "none" or is_several(X):
-            return X
-        made, features = prepare(X, sample_weight, self.verbose, chosen)
+        made, features = prepare(X, sample_weight, self.prepare, self.verbose)
         if made is not None:
             self.preparation_ = made
         return features
@@ -426,7 +423,7 @@ class MultilabelBlend(NamedMembers, MetaEstimatorMixin, RuleClassifier):  # type
             y=part(target),
             Y=part(data.Y),
             observed=part(data.observed),
-            weights=_as_counts(part(data.weights)),
+            weights=as_counts(part(data.weights)),
             codec=data.codec,
             folds=[(training_rows(len(used), fold), fold[1]) for fold in folds],
             exchangeable=(self.cv is None or isinstance(self.cv, numbers.Integral)) and not split,
@@ -556,8 +553,3 @@ class MultilabelBlend(NamedMembers, MetaEstimatorMixin, RuleClassifier):  # type
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = not isinstance(self.prepare, str) or self.prepare != "none"
         return tags
-
-
-def _as_counts(weights: Floats | None) -> Floats | None:
-    """Return weights whose mean is at least one, so that penalties and priors see all samples."""
-    return None if weights is None else weights * max(1.0, len(weights) / float(weights.sum()))

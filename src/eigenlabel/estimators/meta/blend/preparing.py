@@ -12,7 +12,7 @@ from eigenlabel.datasets.tables.frames import as_floats, is_sparse_column
 from eigenlabel.inputs.data import check_sparse, check_unique_columns, unmasked
 from eigenlabel.inputs.fitting import plain_arrays
 from eigenlabel.inputs.sklearn_private import take_labels
-from eigenlabel.inputs.views import indexable
+from eigenlabel.inputs.views import indexable, is_several
 from eigenlabel.linalg._types import Floats
 from eigenlabel.linalg.operators import is_sparse
 from eigenlabel.preprocessing.preparation import is_counts
@@ -24,13 +24,24 @@ UNEQUAL = 10.0  # a column of this many times the median spread would rule the l
 
 
 def prepare(
-    X: Any, sample_weight: Any, verbose: int, chosen: TablePreparation | None = None
+    X: Any, sample_weight: Any, how: str | TablePreparation, verbose: int
 ) -> tuple[TablePreparation | None, Any]:
     """Return the preparation that samples need, and their features; None and X if they need none.
 
     Samples without weight decide nothing. If ``verbose`` is not 0, the columns that are left out
-    are named on stderr. A preparation that the user has ``chosen`` is always used.
+    are named on stderr. With ``how="none"``, and for several tables, nothing is prepared; a
+    preparation of the user is always used.
     """
+    chosen = None if isinstance(how, str) else how
+    if is_several(X):
+        if chosen is not None:
+            raise ValueError(
+                "prepare is a TablePreparation, which reads one table, but X is several tables: "
+                "prepare them before, and pass prepare='none'."
+            )
+        return None, X
+    if chosen is None and how == "none":
+        return None, X
     if is_sparse(X):
         check_sparse(X, "X")
     counted = with_weight(X, sample_weight)

@@ -189,3 +189,8 @@ def without_empty_classes(data: Training, y: Any) -> Training:
     Y = np.zeros((len(data.Y), part.shape[1]), dtype=bool)
     Y[used] = part
     return replace(data, codec=codec, Y=Y)
+
+
+def as_counts(weights: Floats | None) -> Floats | None:
+    """Return weights whose mean is at least one, so that penalties and priors see all samples."""
+    return None if weights is None else weights * max(1.0, len(weights) / float(weights.sum()))
