@@ -140,7 +140,7 @@ class MultilabelBlend(NamedMembers, MetaEstimatorMixin, RuleClassifier):  # type
         The number of seconds that ``fit`` may take. Members are fitted in the order of expected
         gain per second, and left out if they are not expected to be ready in time. Trees are grown
         as long as there is time. A member whose prediction leaves doubt, such as any classifier of
-        the user, is fitted in a process of its own, which is ended when its time is over; one that
+        the user, is fitted in another process, which is ended when its time is over; one that
         cannot be pickled is not interrupted. The linear model is always fitted, with a warning if
         it alone takes longer. None is no limit.
     threshold : str or rule, default="mixed"
