@@ -193,7 +193,9 @@ def test_words_come_back_or_raise(suffix, drawn, tmp_path):
         words = np.array([*data.categories[name], "none"], dtype=object)
         there = ~np.isnan(data.X[:, 0])
         expected = words[data.X[there, 0].astype(int)].tolist()
-        if expected:
+        if expected and name in spelled.words:
+            event("words that look like a text")
+        elif expected:
             found = np.array(spelled.categories[name], dtype=object)
             assert found[spelled.X[there, 0].astype(int)].tolist() == expected
             assert sorted(found) == list(found)
