@@ -421,3 +421,18 @@ def test_names_never_become_paths(write, tmp_path):
         save(data, tmp_path / f"it.{suffix}")
     assert {p.name.partition(".")[0] for p in tmp_path.iterdir()} == {"it"}
     assert not list(tmp_path.parent.glob("outside*"))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "jsonl"])
+@pytest.mark.parametrize(
+    ("words", "what"), [(("$5", "$1,200"), "numbers"), (("<NA>", "b"), "missing")]
+)
+def test_words_that_mean_something_else_are_refused(suffix, words, what, tmp_path):
+    data = toy(X=np.array([[0.0], [1.0]]), feature_names=np.array(["c"]), categories={"c": words})
+    path = tmp_path / f"it.{suffix}"
+    if what == "missing" and suffix in ("parquet", "jsonl"):  # which have cells without a value
+        save(data, path)
+        assert set(load(path).categories["c"]) == set(words)
+        return
+    with pytest.raises(DataError, match=f"the words of 'c' would be read as {what}"):
+        save(data, path)

@@ -14,6 +14,7 @@ from eigenlabel.datasets.files.atomic import Write, write_text
 from eigenlabel.datasets.files.decompression import stem
 from eigenlabel.datasets.files.errors import DataError, show
 from eigenlabel.datasets.tables.columns import Words, factorise, looks_like_dates
+from eigenlabel.datasets.tables.mixed_columns import signed_numbers
 from eigenlabel.datasets.tables.roles import LABEL_PREFIX, SAMPLE_NAME, TEXT_NAME
 from eigenlabel.linalg._types import Matrix
 from eigenlabel.linalg.operators import is_sparse
@@ -132,7 +133,8 @@ def check_words(path: Path, data: Dataset, misread: Callable[[Words], str | None
         if words and name.strip().lower() == TEXT_NAME:
             raise DataError(path, f"the words of {name!r} would be read as a text; rename it")
         found = factorise(words)
-        what = "dates" if looks_like_dates(found) else misread(found)
+        what = "numbers" if signed_numbers(found, comma=False) is not None else misread(found)
+        what = "dates" if looks_like_dates(found) else what
         if what is not None:
             raise DataError(path, f"the words of {name!r} would be read as {what}; use .npz")
 

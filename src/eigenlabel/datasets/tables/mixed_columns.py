@@ -76,7 +76,7 @@ def settle(
     if all(map(is_date, filled.values)):
         notes += about_absent(table, name, words)
         return filled, None
-    signed = _signed_numbers(table, words)
+    signed = signed_numbers(words, table.comma)
     if signed is None and (table.typed or holds_codes(filled)):
         return words, _find_odd(table, name, words if table.typed else filled)
     numbers = read_filled(words, table.comma) if signed is None else signed
@@ -91,7 +91,7 @@ def known_numbers(table: RawTable, name: str, words: Words, notes: list[str]) ->
     """Return a column that is numeric in ``like`` as numbers, or None if it has other words."""
     numbers = read_filled(words, table.comma)
     if numbers is None:
-        numbers = _signed_numbers(table, words)
+        numbers = signed_numbers(words, table.comma)
     if numbers is None:
         return None
     table.check_infinite(name, numbers)
@@ -106,11 +106,11 @@ def known_numbers(table: RawTable, name: str, words: Words, notes: list[str]) ->
     return numbers
 
 
-def _signed_numbers(table: RawTable, words: Words) -> np.ndarray | None:
+def signed_numbers(words: Words, comma: bool) -> np.ndarray | None:
     """Return words such as $1,200 or 12% as numbers; None if they are anything else.
 
     The words have one sign, and some may be plain numbers or mean a missing value. Plain numbers
-    alone are read elsewhere. Where commas may be decimal, 1,200 has no clear value.
+    alone are read elsewhere. If ``comma`` allows decimal commas, 1,200 has no clear value.
     """
     numbers, units, special = [], set[str](), False
     for word in words.values:
@@ -121,7 +121,7 @@ def _signed_numbers(table: RawTable, words: Words) -> np.ndarray | None:
             numbers.append(np.nan)
             continue
         unit, digits = found["before"] + found["after"], found["digits"]
-        if table.comma and digits.count(",") == 1 and "." not in digits:
+        if comma and digits.count(",") == 1 and "." not in digits:
             return None
         units |= {unit} - {""}
         special = special or bool(unit) or "," in digits

@@ -7,7 +7,7 @@ from eigenlabel.datasets.dataset import Dataset
 from eigenlabel.datasets.files.atomic import Write, write_text
 from eigenlabel.datasets.files.errors import DataError
 from eigenlabel.datasets.forms.writing import dense_rows, label_matrix, sparse_rows, table_columns
-from eigenlabel.datasets.tables.columns import Words, read_numbers
+from eigenlabel.datasets.tables.columns import Words, is_empty, read_numbers
 
 
 def write_csv(data: Dataset, path: Path, delimiter: str = ",") -> dict[Path, Write]:
@@ -38,7 +38,7 @@ def write_tsv(data: Dataset, path: Path) -> dict[Path, Write]:
 
 def _misread(words: Words) -> str | None:
     """Return what a column of text would be read as instead of words, or None."""
-    if "" in words.values:
+    if "" in words.values or any(map(is_empty, words.values)):
         return "missing"
     if any("\r" in value or "\x00" in value for value in words.values):
         return "other words (carriage return, NUL)"
